@@ -1,0 +1,67 @@
+# make run    install (once) and start the app on http://localhost:8501
+# make test   install test tools and a browser (once), then lint, types and all tests
+# make bench  the speed tables            make papers  the papers' tables, ours beside theirs
+
+PYTHON ?= python3
+PORT   ?= 8501
+JOBS   ?= 2
+VENV   := .venv
+PY     := $(VENV)/bin/python
+
+LOOPS  := $(wildcard kmviz/loops/*.py)
+# One BLAS thread a process: tests run in parallel processes, and speed is stated for one thread.
+ONE_THREAD := OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 MKL_NUM_THREADS=1
+
+.PHONY: run test lint bench papers install clean help
+
+run: install
+	$(PY) -m streamlit run app.py --server.port $(PORT)
+
+test: install $(VENV)/.test-tools $(VENV)/.browser
+	$(PY) -m ruff check .
+	$(PY) -m ruff format --check .
+	$(PY) -m mypy kmviz
+	$(ONE_THREAD) $(PY) -m pytest -n $(JOBS) --dist loadfile
+
+bench: install
+	$(ONE_THREAD) $(PY) benchmarks/run.py
+
+papers: install
+	$(ONE_THREAD) $(PY) -m kmviz papers $(if $(FULL),--full)
+
+install: $(VENV)/.compiled
+
+# Each step leaves a stamp in the environment, so that a second call has nothing to do.
+$(VENV)/.created:
+	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || \
+	  { echo "kmviz needs Python 3.11 or newer; name one with: make PYTHON=/path/to/python3"; exit 2; }
+	@$(PYTHON) -m venv $(VENV) || \
+	  { echo "No venv module: on Debian or Ubuntu, apt-get install python3-venv"; exit 2; }
+	@touch $@
+
+$(VENV)/.installed: $(VENV)/.created requirements.txt pyproject.toml
+	$(PY) -m pip install --quiet --disable-pip-version-check -r requirements.txt -e .
+	@touch $@
+
+# The loops are compiled here, so that no page waits for a compiler.
+$(VENV)/.compiled: $(VENV)/.installed $(LOOPS)
+	$(PY) -c "from kmviz.loops import warm_up; warm_up()"
+	@touch $@
+
+$(VENV)/.test-tools: $(VENV)/.installed
+	$(PY) -m pip install --quiet --disable-pip-version-check -r requirements.txt -e ".[test]"
+	@touch $@
+
+$(VENV)/.browser: $(VENV)/.test-tools tests/browser/chromium.py
+	$(PY) tests/browser/chromium.py --install
+	@touch $@
+
+lint: $(VENV)/.test-tools
+	$(PY) -m ruff check --fix .
+	$(PY) -m ruff format .
+
+clean:
+	rm -rf $(VENV) .mypy_cache .pytest_cache .ruff_cache
+
+help:
+	@sed -n 1,3p Makefile

@@ -1,0 +1,80 @@
+"""The one place that knows where the browser is, and how to get one.
+
+    python tests/browser/chromium.py [--install]
+
+prints its path; with ``--install`` it is fetched first where there is none: Debian's own package
+for root on Debian or Ubuntu, Playwright's build otherwise.
+"""
+
+from __future__ import annotations
+
+import os
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+NAMES = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable")
+HELP = (
+    "No Chromium found. Debian or Ubuntu: apt-get install chromium. "
+    "Elsewhere: python -m playwright install chromium. "
+    "Or name one: KMVIZ_CHROMIUM=/path/to/chromium."
+)
+
+
+def find() -> str | None:
+    """Path of a browser: the one named, then the system's, then Playwright's."""
+    named = os.environ.get("KMVIZ_CHROMIUM")
+    if named:
+        return named if Path(named).exists() else None
+    for name in NAMES:
+        path = shutil.which(name)
+        if path and _runs(path):
+            return path
+    return _playwrights_own()
+
+
+def install() -> None:
+    """Get a browser; leaves it to the caller to look whether that worked."""
+    if _is_debian() and hasattr(os, "geteuid") and os.geteuid() == 0 and shutil.which("apt-get"):
+        env = os.environ | {"DEBIAN_FRONTEND": "noninteractive"}
+        subprocess.run(["apt-get", "update", "-qq"], env=env, check=False)
+        subprocess.run(["apt-get", "install", "-y", "-qq", "chromium"], env=env, check=False)
+    if find() is None:
+        subprocess.run([sys.executable, "-m", "playwright", "install", "chromium"], check=False)
+
+
+def _runs(path: str) -> bool:
+    """Whether it starts: Ubuntu's ``chromium-browser`` may only say "install the snap"."""
+    try:
+        answer = subprocess.run([path, "--version"], capture_output=True, timeout=60, check=False)
+    except (OSError, subprocess.TimeoutExpired):
+        return False
+    return answer.returncode == 0
+
+
+def _playwrights_own() -> str | None:
+    from playwright.sync_api import sync_playwright
+
+    with sync_playwright() as playwright:
+        path = playwright.chromium.executable_path
+    return path if Path(path).exists() else None
+
+
+def _is_debian() -> bool:
+    release = Path("/etc/os-release")
+    text = release.read_text() if release.exists() else ""
+    return "ID=debian" in text or "ID=ubuntu" in text or "ID_LIKE=debian" in text
+
+
+def main() -> int:
+    """Print the path; exit code 1 and one line of help without a browser."""
+    if find() is None and "--install" in sys.argv[1:]:
+        install()
+    path = find()
+    print(path or HELP, file=sys.stdout if path else sys.stderr)
+    return 0 if path else 1
+
+
+if __name__ == "__main__":
+    raise SystemExit(main())

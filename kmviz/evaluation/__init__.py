@@ -1,0 +1,1 @@
+"""What a method costs, what it changes, and which one to take home."""

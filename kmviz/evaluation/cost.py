@@ -1,0 +1,114 @@
+"""The cost model used everywhere.
+
+Two measures. *Kernel values per query* do not depend on the machine: `steps`, and honestly
+`steps + overhead_`. *Time* is CPU time on one thread, the minimum of repeats, and is only ever
+said as a ratio to another way of answering the same queries in the same run.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
+from typing import Any
+
+import numpy as np
+import pandas as pd
+from threadpoolctl import threadpool_limits
+
+from kmviz.loops import threads
+
+Decide = Callable[[Any], Any]
+
+
+@contextmanager
+def one_thread() -> Iterator[None]:
+    """Hold BLAS and the compiled loops to one thread, so that CPU times compare."""
+    with threadpool_limits(1), threads.limited(1):
+        yield
+
+
+def cpu_seconds(call: Callable[[], Any], repeats: int = 3, at_least: float = 0.02) -> float:
+    """Return the CPU seconds of one call: the minimum over repeats, after one untimed call.
+
+    Short calls are repeated inside a timing until it lasts `at_least` seconds.
+    """
+    call()
+    loops = 1
+    while (elapsed := _timed(call, loops)) < at_least:
+        loops = max(2 * loops, int(loops * at_least / max(elapsed, 1e-7)))
+    return min([elapsed, *(_timed(call, loops) for _ in range(repeats - 1))]) / loops
+
+
+def _timed(call: Callable[[], Any], loops: int) -> float:
+    start = time.process_time()
+    for _ in range(loops):
+        call()
+    return time.process_time() - start
+
+
+def batch_seconds(decide: Decide, X: Any, repeats: int = 3) -> float:
+    """Return the CPU seconds a query when all rows come at once."""
+    return cpu_seconds(lambda: decide(X), repeats) / len(X)
+
+
+def single_seconds(decide: Decide, X: Any, repeats: int = 3, n_queries: int = 100) -> float:
+    """Return the CPU seconds a query when rows come one at a time."""
+    rows = [X[i : i + 1] for i in range(min(n_queries, len(X)))]
+
+    def one_by_one() -> None:
+        for row in rows:
+            decide(row)
+
+    return cpu_seconds(one_by_one, repeats) / len(rows)
+
+
+def timing_table(ways: Mapping[str, Decide], X: Any, repeats: int = 3) -> pd.DataFrame:
+    """Time several ways of answering the same queries, in one run.
+
+    Parameters
+    ----------
+    ways : mapping of name to `decide(X)`
+        The first is what the others are compared with.
+    X : array of shape (n, d)
+
+    Returns
+    -------
+    DataFrame
+        A row a way: `batch_us`, `single_us` (CPU microseconds a query) and `batch_ratio`,
+        `single_ratio` (times faster than the first).
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from kmviz.evaluation.cost import timing_table
+    >>> X = np.ones((50, 3))
+    >>> table = timing_table({"sum": lambda X: X.sum(1), "dot": lambda X: X @ X[0]}, X)
+    >>> table.loc["sum", "batch_ratio"].item()
+    1.0
+    """
+    with one_thread():
+        times = {
+            name: (batch_seconds(decide, X, repeats), single_seconds(decide, X, repeats))
+            for name, decide in ways.items()
+        }
+    table = pd.DataFrame.from_dict(times, orient="index", columns=["batch_us", "single_us"]) * 1e6
+    for kind in ("batch", "single"):
+        table[f"{kind}_ratio"] = table[f"{kind}_us"].iloc[0] / table[f"{kind}_us"]
+    return table.rename_axis("way")
+
+
+def step_summary(steps: Any, m: int, overhead: float = 0.0) -> dict[str, float]:
+    """Summarise kernel values per query.
+
+    `speedup` is m over the mean steps, as the papers count; `honest_speedup` adds what else a
+    query costs (ordering, projection, neighbour search).
+    """
+    steps = np.asarray(steps, dtype=np.float64)
+    mean = float(steps.mean())
+    return {
+        "steps_mean": mean,
+        "steps_median": float(np.median(steps)),
+        "speedup": m / max(mean, 1e-12),
+        "honest_speedup": m / max(mean + overhead, 1e-12),
+    }

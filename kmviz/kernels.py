@@ -1,0 +1,250 @@
+"""Mercer kernels: values of K and its diagonal.
+
+Every kernel here is a function of dot products. A normalised kernel
+K(u, v) / sqrt(K(u, u) K(v, v)) equals a plain one on rows that are embedded once:
+(g u.v + a)^p becomes the dot product to the power p of the unit-length augmented rows
+[sqrt(g) u, sqrt(a)] / sqrt(g u.u + a). So `kernel(X, Z)` is always
+`kernel.plain(kernel.embed(X), kernel.embed(Z))`, and compiled loops need to know only the
+three plain kernels.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+from sklearn.metrics.pairwise import euclidean_distances
+
+LINEAR, POLYNOMIAL, RADIAL = 0, 1, 2
+
+#: What compiled loops read of a plain kernel: kind, gamma, coef0, degree.
+Code = tuple[int, float, float, int]
+
+
+def as_rows(X: ArrayLike) -> NDArray[Any]:
+    """Return X as a two-dimensional float array; float32 stays, everything else is float64."""
+    rows = np.asarray(X)
+    if rows.dtype != np.float32:
+        rows = rows.astype(np.float64, copy=False)
+    if rows.ndim != 2:
+        raise ValueError(f"A kernel takes rows, a 2-d array; got {rows.ndim} dimension(s).")
+    return rows
+
+
+def power(base: NDArray[Any], degree: int) -> NDArray[Any]:
+    """Raise to a whole power by repeated multiplication, several times faster than `**`."""
+    result, square = None, base
+    while degree:
+        if degree & 1:
+            result = square if result is None else result * square
+        degree >>= 1
+        if degree:
+            square = square * square
+    return np.ones_like(base) if result is None else result
+
+
+@dataclass(frozen=True)
+class Linear:
+    """K(u, v) = u.v
+
+    Examples
+    --------
+    >>> from kmviz.kernels import Linear
+    >>> Linear()([[1.0, 2.0]], [[3.0, 4.0]])
+    array([[11.]])
+    """
+
+    @property
+    def plain(self) -> Linear:
+        return self
+
+    @property
+    def code(self) -> Code:
+        return LINEAR, 1.0, 0.0, 1
+
+    def embed(self, X: ArrayLike) -> NDArray[Any]:
+        return as_rows(X)
+
+    def __call__(self, X: ArrayLike, Z: ArrayLike) -> NDArray[Any]:
+        return as_rows(X) @ as_rows(Z).T
+
+    def diag(self, X: ArrayLike) -> NDArray[Any]:
+        X = as_rows(X)
+        return np.einsum("ij,ij->i", X, X)
+
+
+@dataclass(frozen=True)
+class Polynomial:
+    """K(u, v) = (gamma u.v + coef0)^degree
+
+    Examples
+    --------
+    >>> from kmviz.kernels import Polynomial
+    >>> Polynomial(degree=2)([[1.0, 2.0]], [[3.0, 4.0]])
+    array([[144.]])
+    """
+
+    degree: int = 3
+    gamma: float = 1.0
+    coef0: float = 1.0
+
+    def __post_init__(self) -> None:
+        if int(self.degree) != self.degree or self.degree < 1:
+            raise ValueError(f"degree must be a whole number from 1 up; got {self.degree!r}.")
+        if self.gamma <= 0:
+            raise ValueError(f"gamma must be positive; got {self.gamma!r}.")
+        object.__setattr__(self, "degree", int(self.degree))
+
+    @property
+    def plain(self) -> Polynomial:
+        return self
+
+    @property
+    def code(self) -> Code:
+        return POLYNOMIAL, float(self.gamma), float(self.coef0), self.degree
+
+    def embed(self, X: ArrayLike) -> NDArray[Any]:
+        return as_rows(X)
+
+    def __call__(self, X: ArrayLike, Z: ArrayLike) -> NDArray[Any]:
+        return self._of_dots(as_rows(X) @ as_rows(Z).T)
+
+    def diag(self, X: ArrayLike) -> NDArray[Any]:
+        return self._of_dots(Linear().diag(X))
+
+    def _of_dots(self, dots: NDArray[Any]) -> NDArray[Any]:
+        scaled = dots if self.gamma == 1.0 else dots * dots.dtype.type(self.gamma)
+        if self.coef0:
+            scaled = scaled + dots.dtype.type(self.coef0)
+        return power(scaled, self.degree)
+
+
+@dataclass(frozen=True)
+class RBF:
+    """K(u, v) = exp(-gamma ||u - v||^2), gamma = 1 / (2 sigma^2)
+
+    Examples
+    --------
+    >>> from kmviz.kernels import RBF
+    >>> RBF(gamma=0.5)([[1.0, 2.0]], [[1.0, 2.0]])
+    array([[1.]])
+    """
+
+    gamma: float
+
+    def __post_init__(self) -> None:
+        if self.gamma <= 0:
+            raise ValueError(f"gamma must be positive; got {self.gamma!r}.")
+
+    @property
+    def plain(self) -> RBF:
+        return self
+
+    @property
+    def code(self) -> Code:
+        return RADIAL, float(self.gamma), 0.0, 1
+
+    def embed(self, X: ArrayLike) -> NDArray[Any]:
+        return as_rows(X)
+
+    def __call__(self, X: ArrayLike, Z: ArrayLike) -> NDArray[Any]:
+        X, Z = as_rows(X), as_rows(Z)
+        dtype = np.result_type(X, Z)
+        values = _squared_distances(X.astype(dtype, copy=False), Z.astype(dtype, copy=False))
+        values *= dtype.type(-self.gamma)
+        return np.exp(values, out=values)
+
+    def diag(self, X: ArrayLike) -> NDArray[Any]:
+        X = as_rows(X)
+        return np.ones(len(X), dtype=X.dtype)
+
+
+@dataclass(frozen=True)
+class Normalized:
+    """K(u, v) / sqrt(K(u, u) K(v, v)): the kernel of unit-length feature vectors.
+
+    A row whose own kernel value is 0 (a row of zeros under a homogeneous kernel) has no
+    direction; its kernel values are 0.
+
+    Examples
+    --------
+    >>> from kmviz.kernels import Normalized, Polynomial
+    >>> Normalized(Polynomial(degree=9))([[1.0, 2.0]], [[1.0, 2.0]])
+    array([[1.]])
+    """
+
+    kernel: Linear | Polynomial | RBF | Normalized
+
+    def __post_init__(self) -> None:
+        inner = self.kernel
+        if isinstance(inner, Polynomial) and inner.coef0 < 0:
+            raise ValueError("A normalised polynomial needs coef0 >= 0; with a negative one "
+                             "K(u, u) can be negative and has no square root.")  # fmt: skip
+
+    @property
+    def plain(self) -> Linear | Polynomial | RBF:
+        inner = self.kernel.plain
+        if isinstance(inner, Polynomial):
+            return Polynomial(degree=inner.degree, gamma=1.0, coef0=0.0)
+        return inner
+
+    @property
+    def code(self) -> Code:
+        return self.plain.code
+
+    def embed(self, X: ArrayLike) -> NDArray[Any]:
+        rows, inner = self.kernel.embed(X), self.kernel.plain
+        if isinstance(inner, RBF):
+            return rows
+        if isinstance(inner, Polynomial):
+            column = np.full((len(rows), 1), np.sqrt(inner.coef0), dtype=rows.dtype)
+            rows = np.hstack([rows * rows.dtype.type(np.sqrt(inner.gamma)), column])
+        lengths = np.sqrt(Linear().diag(rows))[:, None]
+        return np.divide(rows, lengths, out=np.zeros_like(rows), where=lengths > 0)
+
+    def __call__(self, X: ArrayLike, Z: ArrayLike) -> NDArray[Any]:
+        return self.plain(self.embed(X), self.embed(Z))
+
+    def diag(self, X: ArrayLike) -> NDArray[Any]:
+        return self.plain.diag(self.embed(X))
+
+
+Known = Linear | Polynomial | RBF | Normalized
+Kernel = Callable[[Any, Any], NDArray[Any]]
+
+
+def is_known(kernel: object) -> bool:
+    """Tell whether a compiled loop may stand in for `kernel`.
+
+    True for the four kernels of this module only, not for their subclasses: a subclass may
+    compute, or count, something else.
+    """
+    if type(kernel) is Normalized:
+        return is_known(kernel.kernel)
+    return type(kernel) in _PLAIN
+
+
+def diagonal(kernel: Any, X: NDArray[Any]) -> NDArray[Any]:
+    """Return K(x, x) for each row, through `kernel.diag` where the kernel has one."""
+    if hasattr(kernel, "diag"):
+        return np.asarray(kernel.diag(X))
+    return np.array([np.asarray(kernel(x[None], x[None]))[0, 0] for x in X])
+
+
+def _squared_distances(X: NDArray[Any], Z: NDArray[Any]) -> NDArray[Any]:
+    """Squared distances; scikit-learn's care for float32 costs a copy that we don't need."""
+    if X.dtype != np.float32:
+        return euclidean_distances(X, Z, squared=True)
+    center = Z.mean(axis=0)  # distances keep, cancellation shrinks
+    X, Z = X - center, Z - center
+    squares = X @ Z.T
+    squares *= np.float32(-2)
+    squares += np.einsum("ij,ij->i", X, X)[:, None]
+    squares += np.einsum("ij,ij->i", Z, Z)[None, :]
+    return np.maximum(squares, 0, out=squares)
+
+
+_PLAIN = (Linear, Polynomial, RBF)

@@ -1,0 +1,56 @@
+"""Row chunks in a thread pool: how compiled loops use more than one core.
+
+Loops release the GIL, so plain threads suffice; numba's own `parallel=True` would abort the
+process when two browser sessions enter it at once.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager
+from contextvars import ContextVar
+from functools import cache
+
+
+_limit: ContextVar[int | None] = ContextVar("_limit", default=None)
+
+
+@contextmanager
+def limited(n: int) -> Iterator[None]:
+    """Hold the loops called inside to n threads."""
+    token = _limit.set(n)
+    try:
+        yield
+    finally:
+        _limit.reset(token)
+
+
+def n_threads() -> int:
+    """Return the number of threads to use: one a core, unless limited."""
+    if (limit := _limit.get()) is not None:
+        return limit
+    if hasattr(os, "sched_getaffinity"):
+        return len(os.sched_getaffinity(0))
+    return os.cpu_count() or 1
+
+
+@cache
+def _pool(process: int) -> ThreadPoolExecutor:
+    return ThreadPoolExecutor(n_threads(), thread_name_prefix="kmviz-loops")
+
+
+def over_chunks(work: Callable[[int, int], None], n_rows: int, chunk: int = 256) -> None:
+    """Call `work(start, stop)` over row ranges, on threads when there is more than one chunk.
+
+    Chunks are the same whatever the number of threads, so results are too.
+    """
+    starts = range(0, n_rows, chunk)
+    if len(starts) <= 1 or n_threads() == 1:
+        for start in starts:
+            work(start, min(start + chunk, n_rows))
+        return
+    pool = _pool(os.getpid())  # a forked child starts a pool of its own
+    for done in [pool.submit(work, start, min(start + chunk, n_rows)) for start in starts]:
+        done.result()

@@ -1,0 +1,151 @@
+"""f(x) = sum_i beta_i K(X_i, x) - b, and how it is read from a fitted estimator."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, DTypeLike, NDArray
+
+from kmviz.kernels import as_rows, is_known
+from kmviz.loops.kernel import machine_outputs
+
+#: No block of kernel values grows past this many bytes.
+BLOCK_BYTES = 64 * 2**20
+
+#: Up to this many float32 queries go through the compiled loop, each as it would come alone.
+LOOP_ROWS = 16
+
+
+@dataclass(frozen=True, eq=False)
+class KernelMachine:
+    """A kernel machine f(x) = sum_i beta_i K(X_i, x) - b.
+
+    Parameters
+    ----------
+    vectors : array of shape (m, d)
+        The X_i. They stand in file order when read from an estimator.
+    beta : array of shape (m,)
+        Their weights, y_i alpha_i in an SVM.
+    bias : float
+        b. scikit-learn's `intercept_` is -b.
+    kernel : callable
+        `kernel(X, Z)` gives the matrix of kernel values.
+
+    Examples
+    --------
+    >>> from kmviz.kernels import Linear
+    >>> from kmviz.machines import KernelMachine
+    >>> machine = KernelMachine([[1.0, 0.0], [0.0, 1.0]], [2.0, -1.0], 0.5, Linear())
+    >>> machine.decision_function([[1.0, 1.0]])
+    array([0.5])
+    """
+
+    vectors: NDArray[Any]
+    beta: NDArray[np.float64]
+    bias: float
+    kernel: Any
+
+    def __post_init__(self) -> None:
+        vectors = as_rows(self.vectors)
+        beta = np.asarray(self.beta, dtype=np.float64)
+        if beta.shape != (len(vectors),):
+            raise ValueError(
+                f"beta must hold one weight a vector: got shape {beta.shape} for "
+                f"{len(vectors)} vectors."
+            )
+        if not callable(self.kernel):
+            raise TypeError(
+                f"kernel must be callable, like those of kmviz.kernels; got {self.kernel!r}."
+            )
+        for name, value in (("vectors", vectors), ("beta", beta), ("bias", float(self.bias))):
+            object.__setattr__(self, name, value)
+
+    @property
+    def n_vectors(self) -> int:
+        """m, the number of vectors every exact answer touches."""
+        return len(self.vectors)
+
+    @property
+    def n_features(self) -> int:
+        """d, the number of columns of a query."""
+        return self.vectors.shape[1]
+
+    @classmethod
+    def from_estimator(cls, fitted: Any) -> KernelMachine:
+        """Read the machine of a fitted binary estimator; see `kmviz.machines.reading`."""
+        from kmviz.machines.reading import read_binary
+
+        return read_binary(fitted)
+
+    @staticmethod
+    def pairwise(svc: Any) -> list[KernelMachine]:
+        """Read one machine a pair of classes, in `itertools.combinations(classes_, 2)` order.
+
+        Machine p equals column p of the SVC's `decision_function` under
+        `decision_function_shape="ovo"`: positive speaks for the pair's first class (and, with
+        two classes, for the second, as scikit-learn has it).
+        """
+        from kmviz.machines.reading import read_pairs
+
+        return read_pairs(svc)
+
+    def decision_function(self, X: ArrayLike, dtype: DTypeLike = None) -> NDArray[Any]:
+        """Return f(x) for each row, touching every vector.
+
+        Parameters
+        ----------
+        X : array of shape (n, d)
+        dtype : dtype, optional
+            None computes in float64. float32 is several times faster with, in practice, the
+            same labels; a few queries at a time go through a compiled loop.
+        """
+        dtype = np.dtype(dtype or np.float64)
+        if len(self.beta) == 0:
+            return np.full(len(as_rows(X)), -self.bias, dtype=dtype)
+        if not is_known(self.kernel):
+            return self._in_blocks(as_rows(X), self.kernel, self.vectors, self.beta, dtype)
+        rows = self.kernel.embed(np.asarray(X, dtype=dtype))
+        vectors, beta = self._embedded(dtype)
+        if rows.shape[1] != vectors.shape[1]:
+            raise ValueError(
+                f"X has {np.shape(X)[1]} columns, the machine's vectors have {self.n_features}."
+            )
+        if len(rows) <= LOOP_ROWS and dtype == np.float32:
+            output = np.empty(len(rows))
+            machine_outputs(*self.kernel.code, rows, vectors, self.beta, self.bias, output)
+            return output.astype(dtype)
+        return self._in_blocks(rows, self.kernel.plain, vectors, beta, dtype)
+
+    def _embedded(self, dtype: np.dtype) -> tuple[NDArray[Any], NDArray[Any]]:
+        """Vectors as the plain kernel reads them, and beta, kept for the next call."""
+        if dtype not in self._kept:
+            vectors = np.ascontiguousarray(self.kernel.embed(self.vectors.astype(dtype)))
+            self._kept[dtype] = (vectors, self.beta.astype(dtype))
+        return self._kept[dtype]
+
+    @cached_property
+    def _kept(self) -> dict[np.dtype, tuple[NDArray[Any], NDArray[Any]]]:
+        return {}
+
+    def __getstate__(self) -> dict[str, Any]:
+        """What is stored: the four fields, nothing that can be computed again."""
+        return {name: getattr(self, name) for name in ("vectors", "beta", "bias", "kernel")}
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        self.__dict__.update(state)
+
+    def _in_blocks(self, rows, kernel, vectors, beta, dtype) -> NDArray[Any]:
+        """Sum the kernel values in blocks of rows, then of vectors, none over BLOCK_BYTES."""
+        values = max(1, BLOCK_BYTES // 8)
+        width = min(len(vectors), values)
+        height = max(1, values // width)
+        output = np.full(len(rows), -self.bias, dtype=dtype)
+        for top in range(0, len(rows), height):
+            part = slice(top, top + height)
+            for left in range(0, len(vectors), width):
+                across = slice(left, left + width)
+                output[part] += kernel(rows[part], vectors[across]) @ beta[across]
+        return output

@@ -1,0 +1,118 @@
+"""Readers: a fitted scikit-learn estimator in, kernel machines out."""
+
+from __future__ import annotations
+
+from itertools import combinations
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.frozen import FrozenEstimator
+from sklearn.pipeline import Pipeline
+from sklearn.svm import SVC, LinearSVC, NuSVC
+from sklearn.utils.validation import check_is_fitted
+
+from kmviz.kernels import RBF, Linear, Polynomial
+from kmviz.machines.fisher import KernelFisherClassifier
+from kmviz.machines.machine import KernelMachine
+
+READABLE = "SVC, NuSVC, LinearSVC or KernelFisherClassifier (or a Pipeline that ends in one)"
+
+
+def last_step(estimator: Any) -> Any:
+    """Return what actually decides: inside a FrozenEstimator, at the end of a Pipeline."""
+    while isinstance(estimator, FrozenEstimator | Pipeline):
+        is_frozen = isinstance(estimator, FrozenEstimator)
+        estimator = estimator.estimator if is_frozen else estimator[-1]
+    return estimator
+
+
+def read_binary(fitted: Any) -> KernelMachine:
+    """Read the machine of a fitted binary estimator."""
+    estimator = last_step(fitted)
+    check_is_fitted(estimator)
+    if isinstance(estimator, KernelFisherClassifier):
+        return estimator.machine_
+    _refuse_many_classes(estimator)
+    if isinstance(estimator, LinearSVC):
+        return KernelMachine(
+            estimator.coef_, [1.0], -float(np.ravel(estimator.intercept_)[0]), Linear()
+        )
+    if not isinstance(estimator, SVC | NuSVC):
+        raise TypeError(
+            f"{type(estimator).__name__} is not a kernel machine that can be read; give {READABLE}."
+        )
+    order = np.argsort(estimator.support_, kind="stable")  # file order
+    beta = np.asarray(estimator.dual_coef_).ravel()[order]
+    bias = -float(estimator.intercept_[0])
+    return KernelMachine(_vectors(estimator)[order], beta, bias, _kernel(estimator))
+
+
+def read_pairs(svc: Any) -> list[KernelMachine]:
+    """Read one machine a pair of classes of a fitted SVC or NuSVC."""
+    svc = last_step(svc)
+    check_is_fitted(svc)
+    if not isinstance(svc, SVC | NuSVC):
+        raise TypeError(f"Pairs are read from an SVC or NuSVC; got {type(svc).__name__}.")
+    if len(svc.classes_) == 2:
+        return [read_binary(svc)]
+    vectors, kernel = _vectors(svc), _kernel(svc)
+    ends = np.cumsum(svc.n_support_)
+    members = [np.arange(end - count, end) for end, count in zip(ends, svc.n_support_, strict=True)]
+    machines = []
+    for p, (i, j) in enumerate(combinations(range(len(svc.classes_)), 2)):
+        # libsvm keeps the weights of class i against j in row j - 1 of dual_coef_, and of
+        # class j against i in row i.
+        taken = np.concatenate([members[i], members[j]])
+        beta = np.concatenate([svc.dual_coef_[j - 1, members[i]], svc.dual_coef_[i, members[j]]])
+        order = np.argsort(svc.support_[taken], kind="stable")
+        kept = order[beta[order] != 0]
+        machines.append(
+            KernelMachine(vectors[taken[kept]], beta[kept], -float(svc.intercept_[p]), kernel)
+        )
+    return machines
+
+
+def _refuse_many_classes(estimator: Any) -> None:
+    classes = getattr(estimator, "classes_", ())
+    if len(classes) > 2:
+        raise ValueError(
+            f"A single machine separates two classes; this {type(estimator).__name__} knows "
+            f"{len(classes)}. Use KernelMachine.pairwise for one machine a pair."
+        )
+
+
+def _vectors(svc: Any) -> NDArray[Any]:
+    """Return the support vectors in `support_` order, also where a callable kernel hid them."""
+    if svc.kernel == "precomputed":
+        raise ValueError(
+            "An SVC with kernel='precomputed' keeps no support vectors. Fit it on the rows "
+            "themselves with a kernel of kmviz.kernels."
+        )
+    if getattr(svc, "_sparse", False):
+        return np.asarray(svc.support_vectors_.toarray())
+    if not callable(svc.kernel):
+        return np.asarray(svc.support_vectors_)
+    rows = getattr(svc, "_BaseLibSVM__Xfit", None)
+    if rows is None:
+        raise ValueError(
+            "This SVC has a callable kernel and no longer holds its training rows, so its "
+            "support vectors are lost. Fit it again in this process."
+        )
+    return np.asarray(rows)[svc.support_]
+
+
+def _kernel(svc: Any) -> Any:
+    if callable(svc.kernel):
+        return svc.kernel
+    gamma = float(svc._gamma)
+    if svc.kernel == "linear":
+        return Linear()
+    if svc.kernel == "rbf":
+        return RBF(gamma)
+    if svc.kernel == "poly":
+        return Polynomial(degree=svc.degree, gamma=gamma, coef0=float(svc.coef0))
+    raise ValueError(
+        f"kernel={svc.kernel!r} is not supported: it is no Mercer kernel in general. "
+        "Use 'linear', 'poly', 'rbf' or a kernel of kmviz.kernels."
+    )

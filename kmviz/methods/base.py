@@ -1,0 +1,239 @@
+"""What every method on a trained machine shares: input, training, one-against-one.
+
+A method supplies one *engine* a binary machine. An engine answers rows and records a query:
+
+- `engine.machine`: the machine the method offers as its own,
+- `engine.overhead`: what a query costs beside its steps, in kernel values,
+- `engine.run(X)`: outputs and steps of each row,
+- `engine.trace(x)`: the record of one row.
+
+Everything else (validation, pipelines, frozen estimators, pairs of classes) is here, once.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from itertools import combinations
+from typing import Any, Protocol
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+from sklearn.base import BaseEstimator, ClassifierMixin, clone
+from sklearn.frozen import FrozenEstimator
+from sklearn.pipeline import Pipeline
+from sklearn.svm import SVC, NuSVC
+from sklearn.utils import check_array
+from sklearn.utils.multiclass import _ovr_decision_function, check_classification_targets
+from sklearn.utils.validation import check_is_fitted, validate_data
+
+from kmviz.machines import KernelMachine
+from kmviz.machines.reading import last_step, read_binary, read_pairs
+from kmviz.traces import Trace
+
+FLOATS = [np.float64, np.float32]
+
+
+class Engine(Protocol):
+    """What a method makes of one binary machine."""
+
+    machine: KernelMachine
+    overhead: float
+
+    def run(self, X: NDArray[Any]) -> tuple[NDArray[np.float64], NDArray[np.intp]]:
+        """Return the output and the kernel values computed for each row."""
+
+    def trace(self, x: NDArray[Any]) -> Trace:
+        """Return the record of one row (1-d)."""
+
+
+@dataclass(frozen=True, eq=False)
+class Problem:
+    """One binary problem as a method sees it when it is fitted.
+
+    Attributes
+    ----------
+    machine : KernelMachine
+        The exact machine.
+    X : array of shape (n, d)
+        Rows to learn from, as the machine reads them (past a pipeline's first steps). With
+        several classes all rows are here: each pair's machine is asked about every query.
+    y : array of shape (n,) or None
+        +1 and -1 for the machine's two sides, 0 for rows of other classes; None when the
+        estimator came frozen.
+    estimator : estimator or None
+        An unfitted copy of what trained the machine, to train on parts; None when frozen.
+    """
+
+    machine: KernelMachine
+    X: NDArray[Any]
+    y: NDArray[np.intp] | None
+    estimator: Any
+
+
+class MachineClassifier(ClassifierMixin, BaseEstimator):
+    """Base of the methods that answer in place of a trained kernel machine.
+
+    A subclass stores its parameters (`estimator` among them) and defines
+    `_engine(problem) -> Engine`.
+    """
+
+    estimator: Any
+
+    def _engine(self, problem: Problem) -> Engine:
+        raise NotImplementedError
+
+    def fit(self, X: ArrayLike, y: ArrayLike | None = None) -> Any:
+        """Train the estimator (unless it is frozen) and prepare fast answers.
+
+        Parameters
+        ----------
+        X : array of shape (n, d)
+            Training rows. With a `FrozenEstimator`, rows to calibrate on.
+        y : array of shape (n,)
+            Classes; not used with a `FrozenEstimator`.
+        """
+        self._validate_params()
+        return self._prepare(self._train(X, y))
+
+    def decision_function(self, X: ArrayLike) -> NDArray[np.float64]:
+        """Return the output of each row, (n,) for two classes and (n, n_classes) for more.
+
+        With more than two classes it is scikit-learn's one-against-one aggregation.
+        """
+        rows = self._rows(X)
+        outputs = np.column_stack([engine.run(rows)[0] for engine in self.engines_])
+        return self._combine(outputs)
+
+    def predict(self, X: ArrayLike) -> NDArray[Any]:
+        """Return the class of each row."""
+        output = self.decision_function(X)
+        winner = (output > 0).astype(np.intp) if output.ndim == 1 else output.argmax(axis=1)
+        return self.classes_[winner]
+
+    def steps(self, X: ArrayLike) -> NDArray[np.intp]:
+        """Return how many kernel values each row takes, over all pairs of classes."""
+        rows = self._rows(X)
+        return np.sum([engine.run(rows)[1] for engine in self.engines_], axis=0)
+
+    def trace(self, x: ArrayLike, pair: tuple[Any, Any] | None = None) -> Trace:
+        """Return the record of one query.
+
+        Parameters
+        ----------
+        x : array of shape (d,) or (1, d)
+        pair : tuple of two classes, optional
+            Which machine to watch. None takes the two classes that `decision_function` puts
+            first.
+        """
+        row = x if np.ndim(x) == 2 else np.asarray(x)[None]
+        rows = self._rows(row)
+        if len(rows) != 1:
+            raise ValueError(f"trace takes one query, got {len(rows)} rows.")
+        return self.engines_[self._pair_index(row, pair)].trace(rows[0])
+
+    def _train(self, X: Any, y: Any) -> list[Problem]:
+        """Validate, train, and return the binary problems in pair order."""
+        given = SVC() if self.estimator is None else self.estimator
+        frozen = isinstance(given, FrozenEstimator)
+        through_pipeline = isinstance(given.estimator if frozen else given, Pipeline)
+        X, y = self._validated(X, y, needs_y=not frozen, as_it_is=through_pipeline)
+        if frozen:
+            check_is_fitted(given.estimator)
+            self.estimator_ = given.estimator
+        else:
+            self.estimator_ = clone(given).fit(X, y)
+        self.classes_ = last_step(self.estimator_).classes_
+        self.preprocessing_ = _first_steps(self.estimator_)
+        return self._problems(self._transformed(X), None if frozen else y, given)
+
+    def _validated(self, X: Any, y: Any, needs_y: bool, as_it_is: bool) -> tuple[Any, Any]:
+        if as_it_is:  # a pipeline's first steps may take strings or missing values
+            validate_data(self, X, skip_check_array=True)
+            if needs_y and y is None:
+                raise ValueError("This estimator requires y to be passed, but y is None.")
+        elif needs_y:
+            X, y = validate_data(self, X, y, dtype=FLOATS)
+        else:
+            X = validate_data(self, X, dtype=FLOATS)
+        if needs_y:
+            check_classification_targets(y)
+            if len(np.unique(np.asarray(y))) < 2:
+                raise ValueError("y holds one class only; a classifier needs at least two classes.")
+        return X, y
+
+    def _problems(self, X: NDArray[Any], y: Any, given: Any) -> list[Problem]:
+        last = last_step(self.estimator_)
+        fresh = None if y is None else clone(last_step(given))
+        y = None if y is None else np.asarray(y)
+        if len(self.classes_) == 2:
+            sides = None if y is None else np.where(y == self.classes_[1], 1, -1)
+            return [Problem(read_binary(last), X, sides, fresh)]
+        machines: list[KernelMachine | None] = [None] * len(self.pairs_)
+        if isinstance(last, SVC | NuSVC):
+            machines = list(read_pairs(last))
+        elif y is None:
+            raise TypeError(
+                f"With more than two classes a frozen estimator must be an SVC or NuSVC, which "
+                f"holds a machine a pair; got {type(last).__name__}."
+            )
+        problems = []
+        for machine, (first, second) in zip(machines, self.pairs_, strict=True):
+            side = None if y is None else np.where(y == first, 1, np.where(y == second, -1, 0))
+            machine = machine or _train_pair(fresh, X, side)
+            problems.append(Problem(machine, X, side, fresh))
+        return problems
+
+    def _prepare(self, problems: list[Problem]) -> Any:
+        """Build the engines; the last step of every fit."""
+        self.engines_ = [self._engine(problem) for problem in problems]
+        self.machines_ = [engine.machine for engine in self.engines_]
+        if len(self.classes_) == 2:
+            self.machine_ = self.machines_[0]
+        self.overhead_ = float(sum(engine.overhead for engine in self.engines_))
+        return self
+
+    @property
+    def pairs_(self) -> list[tuple[Any, Any]]:
+        """The pairs of classes, in the order of `machines_`."""
+        return list(combinations(self.classes_, 2))
+
+    def _rows(self, X: ArrayLike) -> NDArray[Any]:
+        """Check queries and bring them to what the machines read."""
+        check_is_fitted(self)
+        if self.preprocessing_ is None:
+            return validate_data(self, X, reset=False, dtype=FLOATS)
+        validate_data(self, X, reset=False, skip_check_array=True)
+        return self._transformed(X)
+
+    def _transformed(self, X: Any) -> NDArray[Any]:
+        if self.preprocessing_ is not None:
+            X = self.preprocessing_.transform(X)
+        return check_array(X, dtype=FLOATS)
+
+    def _combine(self, outputs: NDArray[np.float64]) -> NDArray[np.float64]:
+        """Aggregate pairs as scikit-learn's SVC does; positive speaks for a pair's first class."""
+        if len(self.classes_) == 2:
+            return outputs[:, 0]
+        return _ovr_decision_function(outputs < 0, -outputs, len(self.classes_))
+
+    def _pair_index(self, row: ArrayLike, pair: tuple[Any, Any] | None) -> int:
+        if len(self.classes_) == 2:
+            return 0
+        if pair is None:
+            top = np.sort(np.argsort(self.decision_function(row)[0])[-2:])
+            pair = (self.classes_[top[0]], self.classes_[top[1]])
+        if tuple(pair) not in self.pairs_:
+            raise ValueError(f"pair must be one of {self.pairs_}; got {pair!r}.")
+        return self.pairs_.index(tuple(pair))
+
+
+def _first_steps(estimator: Any) -> Any:
+    """Return the transformers before the last step, or None where there are none."""
+    if not isinstance(estimator, Pipeline) or len(estimator) == 1:
+        return None
+    return estimator[:-1]
+
+
+def _train_pair(fresh: Any, X: NDArray[Any], side: NDArray[np.intp]) -> KernelMachine:
+    rows = side != 0
+    return read_binary(clone(fresh).fit(X[rows], side[rows]))

@@ -1,0 +1,91 @@
+"""Samples, generators and the reading of a user's own tables.
+
+Examples
+--------
+>>> from kmviz import datasets
+>>> data = datasets.load("two_moons", n=100, seed=1)
+>>> data.X_train.shape
+(100, 2)
+"""
+
+import inspect
+from collections.abc import Callable
+from functools import partial
+from typing import Any
+
+from kmviz.datasets import digits as _digits
+from kmviz.datasets import generators as _generators
+from kmviz.datasets.catalogue import SHIPPED
+from kmviz.datasets.record import Dataset
+from kmviz.datasets.shipped import shipped
+
+__all__ = ["Dataset", "load", "names", "options"]
+
+_LOADERS: dict[str, Callable[..., Dataset]] = {
+    "banana": partial(shipped, "banana"),
+    "two_moons": _generators.two_moons,
+    "two_spirals": _generators.two_spirals,
+    "checkerboard": _generators.checkerboard,
+    "ndcc": _generators.ndcc,
+    "ringnorm": _generators.ringnorm,
+    "twonorm": _generators.twonorm,
+    "waveform": _generators.waveform,
+    **{name: partial(shipped, name) for name in SHIPPED if name != "banana"},
+    "digits": _digits.digits,
+    "mnist": _digits.mnist,
+}
+
+
+def names() -> tuple[str, ...]:
+    """The names that `load` knows."""
+    return tuple(_LOADERS)
+
+
+def options(name: str) -> dict[str, Any]:
+    """The options that `load(name)` takes, with their defaults.
+
+    Examples
+    --------
+    >>> options("sonar")
+    {'n': None, 'seed': 0, 'whole': False}
+    """
+    parameters = inspect.signature(_loader(name)).parameters
+    return {option: parameter.default for option, parameter in parameters.items()}
+
+
+def load(name: str, **chosen: Any) -> Dataset:
+    """An embedded data set.
+
+    Parameters
+    ----------
+    name : str
+        One of `names()`.
+    **chosen
+        What `options(name)` lists. Generators take `n` (training rows), `noise`, `seed` and
+        `n_test`; checkerboard also `jitter`. Recorded sets take `seed` (which split), `n`
+        (training rows) and `whole=True` (no split: all rows in file order, for training and
+        test alike). `digits` and `mnist` take `pair=(3, 8)` and `n`.
+
+    Returns
+    -------
+    Dataset
+
+    Examples
+    --------
+    >>> load("sonar", whole=True).X_train.shape
+    (208, 60)
+    """
+    known = options(name)
+    for option in chosen:
+        if option not in known:
+            raise ValueError(
+                f"{name!r} takes no option {option!r}: leave it out, or use one of "
+                f"{', '.join(known)}."
+            )
+    return _loader(name)(**chosen)
+
+
+def _loader(name: str) -> Callable[..., Dataset]:
+    if name not in _LOADERS:
+        raise ValueError(f"No data set is called {name!r}; choose one of {', '.join(_LOADERS)}.")
+    return _LOADERS[name]

@@ -16,10 +16,25 @@ from typing import Any
 from kmviz.datasets import digits as _digits
 from kmviz.datasets import generators as _generators
 from kmviz.datasets.catalogue import SHIPPED
+from kmviz.datasets.encoder import TableEncoder
+from kmviz.datasets.errors import DataError
+from kmviz.datasets.frames import iter_frames, read_frame
 from kmviz.datasets.record import Dataset
 from kmviz.datasets.shipped import shipped
+from kmviz.datasets.upload import encode_table, read_table
 
-__all__ = ["Dataset", "load", "names", "options"]
+__all__ = [
+    "DataError",
+    "Dataset",
+    "TableEncoder",
+    "encode_table",
+    "iter_frames",
+    "load",
+    "names",
+    "options",
+    "read_frame",
+    "read_table",
+]
 
 _LOADERS: dict[str, Callable[..., Dataset]] = {
     "banana": partial(shipped, "banana"),

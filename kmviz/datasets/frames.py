@@ -1,0 +1,232 @@
+"""A file as a pandas frame. Text cells stay text; the encoder decides what is a number.
+
+The index of a frame counts rows as a spreadsheet does, so that messages can name them.
+"""
+
+import csv
+import io
+import re
+from collections import Counter
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import pandas as pd
+import pyarrow as pa
+import pyarrow.parquet as pq
+
+from kmviz.datasets.content import File, encoding_of, kind_of, read_bytes
+from kmviz.datasets.errors import DataError
+
+MAX_COLUMNS = 10_000
+MAX_CELLS = 50_000_000  # compressed files may unfold to much more than their size
+
+_DELIMITERS = "\t;,"  # the first wins a tie: decimal commas look like separators
+_DECIMAL_COMMA = re.compile(r"^\s*[+-]?(\d+|\d{1,3}(\.\d{3})+),\d+([eE][+-]?\d+)?\s*$")
+
+
+class _Dialect(NamedTuple):
+    delimiter: str
+    names: list[str]
+    has_header: bool
+
+
+def read_frame(file: File) -> tuple[pd.DataFrame, list[str]]:
+    """A whole table and what is worth saying about how it was read.
+
+    Raises
+    ------
+    DataError
+        If the file is no table, or too large, or its rows differ in length.
+    """
+    content, name = read_bytes(file)
+    kind = kind_of(content[:16], name)
+    if kind != "text":
+        frames = list(_arrow_frames(io.BytesIO(content), kind, name, 100_000))
+        return _checked(pd.concat(frames) if frames else pd.DataFrame(), name), []
+    encoding = encoding_of(content, name)
+    text = content.decode(encoding).lstrip("\r\n")
+    dialect = _dialect(text, name)
+    _check_rows(text, dialect, name)
+    frame = _text_frame(text, dialect)
+    notes = [] if dialect.has_header else ["The file has no header: columns are x1, x2, ..."]
+    if encoding == "cp1252":
+        notes.append("Read as Latin-1, since it is not UTF-8.")
+    if dialect.delimiter != "," and _decimal_points(frame):
+        notes.append("Decimal commas were read as points.")
+    return _checked(frame, name), notes
+
+
+def iter_frames(file: str | Path, rows: int = 10_000) -> Iterator[pd.DataFrame]:
+    """A table of any length, `rows` rows at a time, each frame as `read_frame` gives it."""
+    path = Path(file)
+    if not path.is_file():
+        raise DataError(f"There is no file {str(path)!r}. Check the path.")
+    with path.open("rb") as stream:
+        head = stream.read(2**20)
+    if not head:
+        read_bytes(path)  # says what is wrong with an empty file
+    kind = kind_of(head[:16], path.name)
+    if kind != "text":
+        with path.open("rb") as stream:
+            for frame in _arrow_frames(stream, kind, path.name, rows):
+                yield _checked(frame, path.name)
+        return
+    encoding = encoding_of(head, path.name, complete=len(head) < 2**20)
+    dialect = _dialect(head.decode(encoding, errors="ignore").lstrip("\r\n"), path.name)
+    try:
+        with path.open(encoding=encoding, newline="") as lines:
+            chunks = pd.read_csv(lines, chunksize=rows, **_csv_options(dialect))
+            for chunk in chunks:
+                chunk.index += 2 if dialect.has_header else 1
+                frame = chunk.fillna("")
+                if dialect.delimiter != ",":
+                    _decimal_points(frame)
+                yield frame[(frame != "").any(axis=1)]
+    except UnicodeDecodeError as error:
+        raise DataError(f"{path.name} mixes encodings. Save it again as CSV UTF-8.") from error
+    except pd.errors.ParserError as error:
+        raise DataError(f"{path.name}: {error}. Give every row as many cells.") from error
+
+
+def _dialect(text: str, name: str) -> _Dialect:
+    """The delimiter, the one under which most first lines have as many cells as the header."""
+    if not text.strip():
+        raise DataError(f"{name} is empty. Choose a file with a header line and rows below it.")
+    sample = text[:100_000].splitlines()[:20] if len(text) > 100_000 else text.splitlines()[:20]
+
+    def score(delimiter: str) -> tuple[float, int]:
+        counts = [len(row) for row in csv.reader(sample, delimiter=delimiter) if row]
+        agree = sum(count == counts[0] for count in counts) / len(counts)
+        return agree if counts[0] > 1 else 0.0, counts[0]
+
+    delimiter = max(_DELIMITERS, key=score)
+    header = next(csv.reader(io.StringIO(text, newline=""), delimiter=delimiter))
+    if len(header) > MAX_COLUMNS:
+        raise DataError(
+            f"{name} has {len(header):,} columns; at most {MAX_COLUMNS:,} are read. "
+            "Keep the columns that matter."
+        )
+    if len(header) < 2:
+        raise DataError(
+            f"{name} has only one column. A table needs one column to predict and others to "
+            "predict from, separated by commas, semicolons or tabs."
+        )
+    has_header = not all(_is_number(cell) for cell in header)
+    titles = header if has_header else [f"x{j + 1}" for j in range(len(header))]
+    return _Dialect(delimiter, _column_names(titles, name), has_header)
+
+
+def _is_number(cell: str) -> bool:
+    try:
+        float(cell.replace(",", "."))
+    except ValueError:
+        return False
+    return True
+
+
+def _column_names(titles: list[str], name: str) -> list[str]:
+    names = [title.strip() or f"column {j + 1}" for j, title in enumerate(titles)]
+    twice = [title for title, count in Counter(names).items() if count > 1]
+    if twice:
+        raise DataError(
+            f"{name} has more than one column named {', '.join(map(repr, twice[:5]))}. "
+            "Give every column its own name."
+        )
+    return names
+
+
+def _check_rows(text: str, dialect: _Dialect, name: str) -> None:
+    """Every row must have as many cells as the header."""
+    width = len(dialect.names)
+    rows = 0
+    try:
+        reader = csv.reader(io.StringIO(text, newline=""), delimiter=dialect.delimiter)
+        for number, row in enumerate(reader, start=1):
+            if row and len(row) != width:
+                raise DataError(
+                    f"Row {number} of {name} has {len(row)} cells, the first row has {width}. "
+                    "Mend that row (a stray separator or quotation mark?) and try again."
+                )
+            rows += bool(row)
+    except csv.Error as error:
+        raise DataError(
+            f"{name} is not a readable table: {error}. Save it as CSV again."
+        ) from error
+    if rows - dialect.has_header < 1:
+        raise DataError(f"{name} has a header but no rows. Add the rows below the header.")
+
+
+def _csv_options(dialect: _Dialect) -> dict[str, Any]:
+    return {
+        "sep": dialect.delimiter,
+        "header": 0 if dialect.has_header else None,
+        "names": dialect.names,
+        "index_col": False,
+        "dtype": str,
+        "na_filter": False,
+        "skip_blank_lines": False,
+    }
+
+
+def _text_frame(text: str, dialect: _Dialect) -> pd.DataFrame:
+    frame = pd.read_csv(io.StringIO(text, newline=""), **_csv_options(dialect)).fillna("")
+    frame.index += 2 if dialect.has_header else 1
+    return frame[(frame != "").any(axis=1)].copy()
+
+
+def _decimal_points(frame: pd.DataFrame) -> bool:
+    """Turn 1.234,5 into 1234.5, in place; whether there were any."""
+    found = False
+    for column in frame.columns:
+        cells = frame[column].to_numpy(dtype=object)
+        comma = [j for j, cell in enumerate(cells) if "," in cell and _DECIMAL_COMMA.match(cell)]
+        if comma:
+            for j in comma:
+                cells[j] = cells[j].replace(".", "").replace(",", ".")
+            frame[column] = cells
+            found = True
+    return found
+
+
+def _arrow_frames(stream: Any, kind: str, name: str, rows: int) -> Iterator[pd.DataFrame]:
+    """Batches of a Parquet or Arrow file; pandas' own metadata is not trusted."""
+    start = 1
+    try:
+        for batch in _batches(stream, kind, rows):
+            if batch.num_columns > MAX_COLUMNS:
+                raise DataError(
+                    f"{name} has {batch.num_columns:,} columns; at most {MAX_COLUMNS:,} are "
+                    "read. Keep the columns that matter."
+                )
+            titles = _column_names([str(title) for title in batch.schema.names], name)
+            frame = pa.Table.from_batches([batch]).to_pandas(ignore_metadata=True)
+            frame.columns = pd.Index(titles)
+            frame.index = pd.RangeIndex(start, start + len(frame))
+            start += len(frame)
+            yield frame
+    except (pa.ArrowException, OSError) as error:
+        raise DataError(f"{name} is damaged: {error}. Save it again.") from error
+
+
+def _batches(stream: Any, kind: str, rows: int) -> Iterator[pa.RecordBatch]:
+    if kind == "parquet":
+        parquet = pq.ParquetFile(stream)
+        yield from parquet.iter_batches(batch_size=rows)
+    elif kind == "arrow":
+        reader = pa.ipc.open_file(stream)
+        for j in range(reader.num_record_batches):
+            yield reader.get_batch(j)
+    else:
+        yield from pa.ipc.open_stream(stream)
+
+
+def _checked(frame: pd.DataFrame, name: str) -> pd.DataFrame:
+    if frame.empty:
+        raise DataError(f"{name} has no rows. Add rows and try again.")
+    if frame.size > MAX_CELLS:
+        raise DataError(
+            f"{name} has {frame.size:,} cells; at most {MAX_CELLS:,} are read. "
+            f"Keep a sample of its rows."
+        )
+    return frame

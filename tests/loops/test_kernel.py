@@ -1,0 +1,57 @@
+"""Compiled kernel values against the NumPy kernels."""
+
+import numpy as np
+import pytest
+
+from kmviz.kernels import RBF, Linear, Normalized, Polynomial
+from kmviz.loops import threads, warm_up
+from kmviz.loops.kernel import kernel_of_dot, kernel_value, machine_output, machine_outputs
+
+RNG = np.random.default_rng(3)
+A, B = RNG.normal(size=(6, 5)), RNG.normal(size=(4, 5))
+KERNELS = [Linear(), Polynomial(3, 0.5, 1.0), RBF(0.4), Normalized(Polynomial(9))]
+
+
+@pytest.mark.parametrize("kernel", KERNELS, ids=repr)
+@pytest.mark.parametrize("dtype", [np.float64, np.float32])
+def test_values_equal_the_twin(kernel, dtype):
+    a, b = kernel.embed(A.astype(dtype)), kernel.embed(B.astype(dtype))
+    ours = [[kernel_value(*kernel.code, x, z) for z in b] for x in a]
+    dots = [[kernel_of_dot(*kernel.code, x @ z, x @ x, z @ z) for z in b] for x in a]
+    tolerance = 1e-12 if dtype is np.float64 else 1e-4
+    np.testing.assert_allclose(ours, kernel(A, B), rtol=tolerance, atol=tolerance)
+    np.testing.assert_allclose(dots, kernel(A, B), rtol=tolerance, atol=tolerance)
+
+
+@pytest.mark.parametrize("kernel", KERNELS, ids=repr)
+def test_outputs_of_few_are_those_of_one(kernel):
+    a, b = kernel.embed(A), kernel.embed(B)
+    beta, bias, together = RNG.normal(size=4), 0.3, np.empty(6)
+    machine_outputs(*kernel.code, a, b, beta, bias, together)
+    alone = [machine_output(*kernel.code, x, b, beta, bias) for x in a]
+    np.testing.assert_array_equal(together, alone)
+    np.testing.assert_allclose(together, kernel(A, B) @ beta - bias, rtol=1e-10)
+
+
+@pytest.mark.parametrize("limit", [1, 3])
+def test_chunks_cover_every_row_once(limit):
+    seen = np.zeros(1000, dtype=int)
+
+    def work(start, stop):
+        seen[start:stop] += 1
+
+    with threads.limited(limit):
+        threads.over_chunks(work, 1000, chunk=64)
+    assert (seen == 1).all()
+
+
+def test_an_error_in_a_chunk_is_raised():
+    def work(start, stop):
+        raise ZeroDivisionError(start)
+
+    with pytest.raises(ZeroDivisionError):
+        threads.over_chunks(work, 1000, chunk=64)
+
+
+def test_every_loop_compiles():
+    assert "kernel" in warm_up()

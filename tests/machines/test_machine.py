@@ -1,0 +1,184 @@
+"""A machine read from an estimator is that estimator's decision function."""
+
+import pickle
+
+import numpy as np
+import pytest
+from sklearn.datasets import load_iris, make_classification
+from sklearn.ensemble import RandomForestClassifier
+from sklearn.exceptions import NotFittedError
+from sklearn.frozen import FrozenEstimator
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import StandardScaler
+from sklearn.svm import SVC, LinearSVC, NuSVC
+
+from kmviz.kernels import RBF, Linear, Normalized, Polynomial
+from kmviz.machines import KernelFisherClassifier, KernelMachine, machine
+
+X, Y = make_classification(120, 5, n_informative=4, n_redundant=0, random_state=0)
+
+ESTIMATORS = [
+    SVC(kernel="linear"),
+    SVC(kernel="poly", degree=4, coef0=1.0, gamma="auto"),
+    SVC(gamma="scale"),
+    SVC(gamma=0.3, C=7.0),
+    NuSVC(gamma=0.2),
+    LinearSVC(C=0.5),
+    SVC(kernel=RBF(0.3)),
+    SVC(kernel=Polynomial(2)),
+    SVC(kernel=Normalized(Polynomial(5))),
+    SVC(kernel=Linear()),
+    KernelFisherClassifier(RBF(0.2)),
+    KernelFisherClassifier(),
+]
+
+
+@pytest.mark.parametrize("estimator", ESTIMATORS, ids=repr)
+def test_equals_the_estimator(estimator):
+    fitted = estimator.fit(X, Y)
+    read = KernelMachine.from_estimator(fitted)
+    theirs = fitted.decision_function(X)
+    np.testing.assert_allclose(read.decision_function(X), theirs, rtol=1e-9, atol=1e-9)
+    single = read.decision_function(X, dtype=np.float32)
+    assert single.dtype == np.float32
+    scale = np.abs(read.beta).sum() * np.abs(read.kernel(X, X)).max()
+    np.testing.assert_allclose(single, theirs, atol=2e-6 * scale)
+
+
+def test_vectors_stand_in_file_order():
+    svc = SVC(gamma=0.5).fit(X, Y)
+    read = KernelMachine.from_estimator(svc)
+    np.testing.assert_array_equal(read.vectors, X[np.sort(svc.support_)])
+
+
+@pytest.mark.parametrize("kernel", ["rbf", "poly", RBF(0.4)], ids=str)
+@pytest.mark.parametrize("cls", [SVC, NuSVC])
+def test_pairs_are_the_columns_of_ovo(cls, kernel):
+    X, y = load_iris(return_X_y=True)
+    svc = cls(kernel=kernel, decision_function_shape="ovo").fit(X, y)
+    pairs = KernelMachine.pairwise(svc)
+    ours = np.column_stack([pair.decision_function(X) for pair in pairs])
+    np.testing.assert_allclose(ours, svc.decision_function(X), rtol=1e-9, atol=1e-9)
+
+
+def test_pairs_of_two_classes_is_the_machine():
+    (only,) = KernelMachine.pairwise(svc := SVC().fit(X, Y))
+    np.testing.assert_allclose(only.decision_function(X), svc.decision_function(X), rtol=1e-9)
+
+
+def test_of_a_pipeline_the_last_step():
+    pipe = make_pipeline(StandardScaler(), SVC()).fit(X, Y)
+    read = KernelMachine.from_estimator(FrozenEstimator(pipe))
+    np.testing.assert_allclose(
+        read.decision_function(pipe[:-1].transform(X)), pipe.decision_function(X), rtol=1e-9
+    )
+
+
+@pytest.mark.parametrize("kernel", [RBF(0.4), lambda A, B: A @ B.T], ids=["known", "callable"])
+@pytest.mark.parametrize("dtype", [None, np.float32])
+def test_blocks_equal_the_whole(monkeypatch, kernel, dtype):
+    whole = KernelMachine(X[:50], RNG.normal(size=50), 0.3, kernel)
+    expected = whole.decision_function(X, dtype)
+    shapes = []
+
+    def watched(A, B):
+        shapes.append(len(A) * len(B))
+        return kernel(A, B)
+
+    monkeypatch.setattr(machine, "BLOCK_BYTES", 8 * 33)  # 33 values: a part of the vectors
+    blocks = whole._in_blocks(X, watched, whole.vectors, whole.beta, np.dtype(dtype or float))
+    np.testing.assert_allclose(blocks, expected, rtol=1e-5 if dtype else 1e-12, atol=1e-5)
+    assert max(shapes) <= 33
+    assert sum(shapes) == 120 * 50
+
+
+RNG = np.random.default_rng(1)
+
+
+def test_largest_block_is_bounded():
+    assert machine.BLOCK_BYTES <= 256 * 2**20
+
+
+def test_a_kernel_sees_each_value_once():
+    calls = []
+
+    def counting(A, B):
+        calls.append(len(A) * len(B))
+        return np.asarray(A) @ np.asarray(B).T
+
+    KernelMachine(X[:9], np.ones(9), 0.0, counting).decision_function(X)
+    assert sum(calls) == 9 * len(X)
+
+
+def test_hand_worked():
+    two = KernelMachine([[1.0, 0.0], [0.0, 2.0]], [2.0, -1.0], 0.5, Linear())
+    assert two.decision_function([[3.0, 1.0]]).tolist() == [2 * 3 - 1 * 2 - 0.5]
+    assert two.n_vectors == 2
+
+
+def test_no_vectors_leaves_the_bias():
+    empty = KernelMachine(np.empty((0, 3)), [], 0.25, Linear())
+    assert empty.decision_function(np.ones((2, 3))).tolist() == [-0.25, -0.25]
+
+
+def test_frozen_and_stored_without_what_can_be_computed_again():
+    read = KernelMachine(X[:5], np.ones(5), 0.0, RBF(1.0))
+    with pytest.raises(AttributeError):
+        read.bias = 2.0
+    before = read.decision_function(X, np.float32)
+    again = pickle.loads(pickle.dumps(read))
+    assert set(vars(again)) == {"vectors", "beta", "bias", "kernel"}
+    np.testing.assert_array_equal(again.decision_function(X, np.float32), before)
+
+
+@pytest.mark.parametrize(
+    ("make", "error", "message"),
+    [
+        (lambda: KernelMachine.from_estimator(SVC()), NotFittedError, "not fitted"),
+        (
+            lambda: KernelMachine.from_estimator(RandomForestClassifier(2).fit(X, Y)),
+            TypeError,
+            "RandomForestClassifier",
+        ),
+        (
+            lambda: KernelMachine.from_estimator(SVC(kernel="sigmoid").fit(X, Y)),
+            ValueError,
+            "sigmoid",
+        ),
+        (
+            lambda: KernelMachine.from_estimator(SVC(kernel="precomputed").fit(X @ X.T, Y)),
+            ValueError,
+            "precomputed",
+        ),
+        (
+            lambda: KernelMachine.from_estimator(SVC().fit(X, np.arange(120) % 3)),
+            ValueError,
+            "pairwise",
+        ),
+        (lambda: KernelMachine(X, np.ones(3), 0.0, Linear()), ValueError, "beta"),
+        (lambda: KernelMachine(X, np.ones(120), 0.0, "rbf"), TypeError, "kernel"),
+        (
+            lambda: KernelMachine(X, np.ones(120), 0.0, RBF(1.0)).decision_function(X[:, :2]),
+            ValueError,
+            "columns",
+        ),
+    ],
+)
+def test_bad_input_says_what_to_do(make, error, message):
+    with pytest.raises(error, match=message):
+        make()
+
+
+def test_a_callable_svc_that_lost_its_rows_fails_clearly():
+    svc = SVC(kernel=RBF(0.5)).fit(X, Y)
+    del svc.__dict__["_BaseLibSVM__Xfit"]
+    with pytest.raises(ValueError, match="Fit it again"):
+        KernelMachine.from_estimator(svc)
+
+
+def test_fisher_separates_and_weighs_every_row():
+    fisher = KernelFisherClassifier(RBF(0.2)).fit(X, Y)
+    assert fisher.score(X, Y) > 0.9
+    assert np.all(fisher.machine_.beta != 0)
+    means = [fisher.decision_function(X[c == Y]).mean() for c in (0, 1)]
+    np.testing.assert_allclose(means, [-1.0, 1.0], atol=1e-6)  # the bias is their midpoint

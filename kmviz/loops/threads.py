@@ -13,7 +13,6 @@ from contextlib import contextmanager
 from contextvars import ContextVar
 from functools import cache
 
-
 _limit: ContextVar[int | None] = ContextVar("_limit", default=None)
 
 

@@ -7,7 +7,7 @@ kernels": maximise (a'(M1 - M0))^2 / a'(N + mu I)a, solved by a = (N + mu I)^-1 
 from __future__ import annotations
 
 from numbers import Real
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -45,7 +45,7 @@ class KernelFisherClassifier(ClassifierMixin, BaseEstimator):
     True
     """
 
-    _parameter_constraints = {
+    _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
         "kernel": [callable, None],
         "regularization": [Interval(Real, 0, None, closed="neither")],
     }
@@ -62,25 +62,25 @@ class KernelFisherClassifier(ClassifierMixin, BaseEstimator):
     def fit(self, X: ArrayLike, y: ArrayLike) -> KernelFisherClassifier:
         """Solve for the weights; the bias is the midpoint of the two projected means."""
         self._validate_params()
-        X, y = validate_data(self, X, y, dtype=[np.float64, np.float32])
-        check_classification_targets(y)
-        self.classes_, codes = np.unique(y, return_inverse=True)
+        rows, labels = validate_data(self, X, y, dtype=[np.float64, np.float32])
+        check_classification_targets(labels)
+        self.classes_, codes = np.unique(labels, return_inverse=True)
         if len(self.classes_) != 2:
             raise ValueError(
                 "Only binary classification is supported. The target has "
                 f"{len(self.classes_)} class(es); wrap the classifier in OneVsRestClassifier."
             )
-        kernel = self.kernel or RBF(1.0 / (X.shape[1] * (X.var() or 1.0)))
-        K = np.asarray(kernel(X, X), dtype=np.float64)
+        kernel = self.kernel or RBF(1.0 / (rows.shape[1] * (rows.var() or 1.0)))
+        K = np.asarray(kernel(rows, rows), dtype=np.float64)
         beta, means = _discriminant(K, codes, self.regularization)
-        self.machine_ = KernelMachine(X, beta, float(np.mean(means)), kernel)
+        self.machine_ = KernelMachine(rows, beta, float(np.mean(means)), kernel)
         return self
 
     def decision_function(self, X: ArrayLike) -> NDArray[np.float64]:
         """Return the signed distance from the midpoint, positive for `classes_[1]`."""
         check_is_fitted(self)
-        X = validate_data(self, X, reset=False, dtype=[np.float64, np.float32])
-        return self.machine_.decision_function(X)
+        rows = validate_data(self, X, reset=False, dtype=[np.float64, np.float32])
+        return self.machine_.decision_function(rows)
 
     def predict(self, X: ArrayLike) -> NDArray[Any]:
         """Return the class of each row."""

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, DTypeLike, NDArray
 
-from kmviz.kernels import as_rows, is_known
+from kmviz.kernels import Code, as_rows, is_known
 from kmviz.loops.kernel import machine_outputs
 
 #: No block of kernel values grows past this many bytes.
@@ -92,7 +92,7 @@ class KernelMachine:
 
         return read_pairs(svc)
 
-    def decision_function(self, X: ArrayLike, dtype: DTypeLike = None) -> NDArray[Any]:
+    def decision_function(self, X: ArrayLike, dtype: DTypeLike | None = None) -> NDArray[Any]:
         """Return f(x) for each row, touching every vector.
 
         Parameters
@@ -115,7 +115,8 @@ class KernelMachine:
             )
         if len(rows) <= LOOP_ROWS and dtype == np.float32:
             output = np.empty(len(rows))
-            machine_outputs(*self.kernel.code, rows, vectors, self.beta, self.bias, output)
+            code: Code = self.kernel.code
+            machine_outputs(*code, rows, vectors, self.beta, self.bias, output)
             return output.astype(dtype)
         return self._in_blocks(rows, self.kernel.plain, vectors, beta, dtype)
 

@@ -35,9 +35,8 @@ def read_binary(fitted: Any) -> KernelMachine:
         return estimator.machine_
     _refuse_many_classes(estimator)
     if isinstance(estimator, LinearSVC):
-        return KernelMachine(
-            estimator.coef_, [1.0], -float(np.ravel(estimator.intercept_)[0]), Linear()
-        )
+        bias = -float(np.ravel(estimator.intercept_)[0])
+        return KernelMachine(estimator.coef_, np.ones(1), bias, Linear())
     if not isinstance(estimator, SVC | NuSVC):
         raise TypeError(
             f"{type(estimator).__name__} is not a kernel machine that can be read; give {READABLE}."

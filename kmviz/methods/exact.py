@@ -6,7 +6,7 @@ usually many times faster than `SVC.decision_function`, with the same labels.
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -38,7 +38,7 @@ class ExactClassifier(MachineClassifier):
     True
     """
 
-    _parameter_constraints = {"estimator": [BaseEstimator, None]}
+    _parameter_constraints: ClassVar[dict[str, list[Any]]] = {"estimator": [BaseEstimator, None]}
 
     def __init__(self, estimator: Any = None) -> None:
         self.estimator = estimator

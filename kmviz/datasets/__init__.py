@@ -20,7 +20,7 @@ from kmviz.datasets.encoder import TableEncoder
 from kmviz.datasets.errors import DataError
 from kmviz.datasets.frames import iter_frames, read_frame
 from kmviz.datasets.record import Dataset
-from kmviz.datasets.shipped import shipped
+from kmviz.datasets.shipped import recorded
 from kmviz.datasets.upload import encode_table, read_table
 
 __all__ = [
@@ -37,7 +37,7 @@ __all__ = [
 ]
 
 _LOADERS: dict[str, Callable[..., Dataset]] = {
-    "banana": partial(shipped, "banana"),
+    "banana": partial(recorded, "banana"),
     "two_moons": _generators.two_moons,
     "two_spirals": _generators.two_spirals,
     "checkerboard": _generators.checkerboard,
@@ -45,7 +45,7 @@ _LOADERS: dict[str, Callable[..., Dataset]] = {
     "ringnorm": _generators.ringnorm,
     "twonorm": _generators.twonorm,
     "waveform": _generators.waveform,
-    **{name: partial(shipped, name) for name in SHIPPED if name != "banana"},
+    **{name: partial(recorded, name) for name in SHIPPED if name != "banana"},
     "digits": _digits.digits,
     "mnist": _digits.mnist,
 }

@@ -7,7 +7,8 @@ import csv
 import io
 import re
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
+from itertools import dropwhile, islice
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -42,19 +43,22 @@ def read_frame(file: File) -> tuple[pd.DataFrame, list[str]]:
     content, name = read_bytes(file)
     kind = kind_of(content[:16], name)
     if kind != "text":
-        frames = list(_arrow_frames(io.BytesIO(content), kind, name, 100_000))
-        return _checked(pd.concat(frames) if frames else pd.DataFrame(), name), []
+        frames = _up_to_limit(_arrow_frames(io.BytesIO(content), kind, name, 100_000), name)
+        if not frames:
+            raise DataError(f"{name} has no rows. Add rows and try again.")
+        return pd.concat(frames), []
     encoding = encoding_of(content, name)
     text = content.decode(encoding).lstrip("\r\n")
     dialect = _dialect(text, name)
-    _check_rows(text, dialect, name)
+    if not sum(1 for _ in _rows(io.StringIO(text, newline=""), dialect, name)):
+        raise DataError(f"{name} has a header but no rows. Add the rows below the header.")
     frame = _text_frame(text, dialect)
     notes = [] if dialect.has_header else ["The file has no header: columns are x1, x2, ..."]
     if encoding == "cp1252":
         notes.append("Read as Latin-1, since it is not UTF-8.")
     if dialect.delimiter != "," and _decimal_points(frame):
         notes.append("Decimal commas were read as points.")
-    return _checked(frame, name), notes
+    return frame, notes
 
 
 def iter_frames(file: str | Path, rows: int = 10_000) -> Iterator[pd.DataFrame]:
@@ -69,31 +73,28 @@ def iter_frames(file: str | Path, rows: int = 10_000) -> Iterator[pd.DataFrame]:
     kind = kind_of(head[:16], path.name)
     if kind != "text":
         with path.open("rb") as stream:
-            for frame in _arrow_frames(stream, kind, path.name, rows):
-                yield _checked(frame, path.name)
+            yield from _arrow_frames(stream, kind, path.name, rows)
         return
     encoding = encoding_of(head, path.name, complete=len(head) < 2**20)
     dialect = _dialect(head.decode(encoding, errors="ignore").lstrip("\r\n"), path.name)
     try:
         with path.open(encoding=encoding, newline="") as lines:
-            chunks = pd.read_csv(lines, chunksize=rows, **_csv_options(dialect))
-            for chunk in chunks:
-                chunk.index += 2 if dialect.has_header else 1
-                frame = chunk.fillna("")
+            cells = _rows(lines, dialect, path.name)
+            while part := list(islice(cells, rows)):
+                numbers, values = zip(*part, strict=True)
+                frame = pd.DataFrame(values, index=numbers, columns=dialect.names, dtype=str)
                 if dialect.delimiter != ",":
                     _decimal_points(frame)
-                yield frame[(frame != "").any(axis=1)]
+                yield frame
     except UnicodeDecodeError as error:
         raise DataError(f"{path.name} mixes encodings. Save it again as CSV UTF-8.") from error
-    except pd.errors.ParserError as error:
-        raise DataError(f"{path.name}: {error}. Give every row as many cells.") from error
 
 
 def _dialect(text: str, name: str) -> _Dialect:
     """The delimiter, the one under which most first lines have as many cells as the header."""
     if not text.strip():
         raise DataError(f"{name} is empty. Choose a file with a header line and rows below it.")
-    sample = text[:100_000].splitlines()[:20] if len(text) > 100_000 else text.splitlines()[:20]
+    sample = text[:100_000].splitlines()[:20]
 
     def score(delimiter: str) -> tuple[float, int]:
         counts = [len(row) for row in csv.reader(sample, delimiter=delimiter) if row]
@@ -136,41 +137,39 @@ def _column_names(titles: list[str], name: str) -> list[str]:
     return names
 
 
-def _check_rows(text: str, dialect: _Dialect, name: str) -> None:
-    """Every row must have as many cells as the header."""
+def _rows(lines: Iterable[str], dialect: _Dialect, name: str) -> Iterator[tuple[int, list[str]]]:
+    """Rows below the header with their numbers; each must have as many cells as the first."""
     width = len(dialect.names)
-    rows = 0
+    reader = csv.reader(
+        dropwhile(lambda line: not line.strip("\r\n"), lines), delimiter=dialect.delimiter
+    )
     try:
-        reader = csv.reader(io.StringIO(text, newline=""), delimiter=dialect.delimiter)
         for number, row in enumerate(reader, start=1):
             if row and len(row) != width:
                 raise DataError(
                     f"Row {number} of {name} has {len(row)} cells, the first row has {width}. "
                     "Mend that row (a stray separator or quotation mark?) and try again."
                 )
-            rows += bool(row)
+            if row and (number > 1 or not dialect.has_header):
+                yield number, row
     except csv.Error as error:
         raise DataError(
             f"{name} is not a readable table: {error}. Save it as CSV again."
         ) from error
-    if rows - dialect.has_header < 1:
-        raise DataError(f"{name} has a header but no rows. Add the rows below the header.")
-
-
-def _csv_options(dialect: _Dialect) -> dict[str, Any]:
-    return {
-        "sep": dialect.delimiter,
-        "header": 0 if dialect.has_header else None,
-        "names": dialect.names,
-        "index_col": False,
-        "dtype": str,
-        "na_filter": False,
-        "skip_blank_lines": False,
-    }
 
 
 def _text_frame(text: str, dialect: _Dialect) -> pd.DataFrame:
-    frame = pd.read_csv(io.StringIO(text, newline=""), **_csv_options(dialect)).fillna("")
+    """All rows at once, blank ones left out: pandas holds text tighter than lists do."""
+    frame = pd.read_csv(
+        io.StringIO(text, newline=""),
+        sep=dialect.delimiter,
+        header=0 if dialect.has_header else None,
+        names=dialect.names,
+        index_col=False,
+        dtype=str,
+        na_filter=False,
+        skip_blank_lines=False,
+    ).fillna("")
     frame.index += 2 if dialect.has_header else 1
     return frame[(frame != "").any(axis=1)].copy()
 
@@ -221,12 +220,14 @@ def _batches(stream: Any, kind: str, rows: int) -> Iterator[pa.RecordBatch]:
         yield from pa.ipc.open_stream(stream)
 
 
-def _checked(frame: pd.DataFrame, name: str) -> pd.DataFrame:
-    if frame.empty:
-        raise DataError(f"{name} has no rows. Add rows and try again.")
-    if frame.size > MAX_CELLS:
-        raise DataError(
-            f"{name} has {frame.size:,} cells; at most {MAX_CELLS:,} are read. "
-            f"Keep a sample of its rows."
-        )
-    return frame
+def _up_to_limit(frames: Iterable[pd.DataFrame], name: str) -> list[pd.DataFrame]:
+    """Parts of a compressed table, refused as soon as they unfold to too many cells."""
+    kept: list[pd.DataFrame] = []
+    cells = 0
+    for frame in frames:
+        cells += frame.size
+        if cells > MAX_CELLS:
+            raise DataError(f"{name} has more than {MAX_CELLS:,} cells. Keep a sample of its rows.")
+        if len(frame):
+            kept.append(frame)
+    return kept

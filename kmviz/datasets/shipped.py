@@ -26,7 +26,7 @@ def sample_file(name: str) -> Path:
     )
 
 
-def shipped(name: str, n: int | None = None, seed: int = 0, whole: bool = False) -> Dataset:
+def recorded(name: str, n: int | None = None, seed: int = 0, whole: bool = False) -> Dataset:
     """A recorded two-class set.
 
     Parameters

@@ -1,0 +1,40 @@
+"""How far a long fit has come: said to whoever listens, to nobody by default.
+
+Estimators never print. A page or a command line that wants to show progress listens around
+the call.
+
+Examples
+--------
+>>> from kmviz.methods.progress import listening, report
+>>> heard = []
+>>> with listening(lambda share, text: heard.append((share, text))):
+...     report(0.5, "half way")
+>>> heard
+[(0.5, 'half way')]
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from contextvars import ContextVar
+
+Listener = Callable[[float, str], None]
+
+_listener: ContextVar[Listener | None] = ContextVar("_listener", default=None)
+
+
+@contextmanager
+def listening(listener: Listener) -> Iterator[None]:
+    """Hear `listener(share, text)` from every fit called inside."""
+    token = _listener.set(listener)
+    try:
+        yield
+    finally:
+        _listener.reset(token)
+
+
+def report(share: float, text: str = "") -> None:
+    """Say that `share` (0 to 1) of the work is done."""
+    if (listener := _listener.get()) is not None:
+        listener(min(max(share, 0.0), 1.0), text)

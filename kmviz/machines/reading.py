@@ -44,7 +44,7 @@ def read_binary(fitted: Any) -> KernelMachine:
     order = np.argsort(estimator.support_, kind="stable")  # file order
     beta = np.asarray(estimator.dual_coef_).ravel()[order]
     bias = -float(estimator.intercept_[0])
-    return KernelMachine(_vectors(estimator)[order], beta, bias, _kernel(estimator))
+    return KernelMachine(support_vectors(estimator)[order], beta, bias, _kernel(estimator))
 
 
 def read_pairs(svc: Any) -> list[KernelMachine]:
@@ -55,7 +55,7 @@ def read_pairs(svc: Any) -> list[KernelMachine]:
         raise TypeError(f"Pairs are read from an SVC or NuSVC; got {type(svc).__name__}.")
     if len(svc.classes_) == 2:
         return [read_binary(svc)]
-    vectors, kernel = _vectors(svc), _kernel(svc)
+    vectors, kernel = support_vectors(svc), _kernel(svc)
     ends = np.cumsum(svc.n_support_)
     members = [np.arange(end - count, end) for end, count in zip(ends, svc.n_support_, strict=True)]
     machines = []
@@ -81,7 +81,7 @@ def _refuse_many_classes(estimator: Any) -> None:
         )
 
 
-def _vectors(svc: Any) -> NDArray[Any]:
+def support_vectors(svc: Any) -> NDArray[Any]:
     """Return the support vectors in `support_` order, also where a callable kernel hid them."""
     if svc.kernel == "precomputed":
         raise ValueError(

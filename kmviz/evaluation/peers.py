@@ -1,0 +1,165 @@
+"""What a user would pick instead of a fast kernel machine, ready to be compared with one.
+
+Each peer is built for the machine at hand: same kernel and gamma where it has one, same cost C.
+A peer also says how many kernel values (or products of a row with a vector) a query costs it,
+where that can be said.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from importlib.util import find_spec
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.base import BaseEstimator, ClassifierMixin
+from sklearn.ensemble import HistGradientBoostingClassifier
+from sklearn.frozen import FrozenEstimator
+from sklearn.kernel_approximation import Nystroem, RBFSampler
+from sklearn.neighbors import KNeighborsClassifier
+from sklearn.pipeline import make_pipeline
+from sklearn.svm import LinearSVC
+from sklearn.utils.validation import check_is_fitted
+
+from kmviz.evaluation.reference import Reference, string_kernel
+from kmviz.kernels import RBF, is_known
+from kmviz.machines.reading import last_step
+
+COMPONENTS = 100
+
+
+@dataclass(frozen=True)
+class Peer:
+    """One alternative.
+
+    Attributes
+    ----------
+    title : str
+    build : callable
+        `build(reference)` gives an unfitted estimator.
+    values : callable
+        `values(reference)` gives kernel values a query, NaN where none are computed.
+    needs : str
+        The package it takes, empty where scikit-learn suffices.
+    """
+
+    title: str
+    build: Callable[[Reference], Any]
+    values: Callable[[Reference], float]
+    needs: str = ""
+
+    @property
+    def installed(self) -> bool:
+        """Whether the package it needs is there."""
+        return not self.needs or find_spec(self.needs) is not None
+
+
+class Embedding(BaseEstimator):
+    """A transformer: rows as the plain form of a kmviz kernel reads them."""
+
+    def __init__(self, kernel: Any) -> None:
+        self.kernel = kernel
+
+    def fit(self, X: Any, y: Any = None) -> Embedding:
+        """Learn nothing but the number of columns."""
+        self.n_features_in_ = np.shape(X)[1]
+        return self
+
+    def transform(self, X: Any) -> NDArray[Any]:
+        """Return the embedded rows."""
+        check_is_fitted(self)
+        return self.kernel.embed(X)
+
+
+class OnnxClassifier(ClassifierMixin, BaseEstimator):
+    """A fitted scikit-learn classifier, converted and run by onnxruntime on one thread."""
+
+    def __init__(self, estimator: Any) -> None:
+        self.estimator = estimator
+
+    def fit(self, X: Any, y: Any = None) -> OnnxClassifier:
+        """Convert the frozen estimator."""
+        import onnxruntime
+        from skl2onnx import to_onnx
+
+        fitted = self.estimator.estimator
+        self.classes_ = fitted.classes_
+        model = to_onnx(fitted, np.asarray(X[:1], dtype=np.float32), options={"zipmap": False})
+        settings = onnxruntime.SessionOptions()
+        settings.intra_op_num_threads = settings.inter_op_num_threads = 1
+        self._session = onnxruntime.InferenceSession(model.SerializeToString(), settings)
+        return self
+
+    def predict(self, X: Any) -> NDArray[Any]:
+        """Return the class of each row."""
+        rows = np.asarray(X, dtype=np.float32)
+        return self._session.run(None, {self._session.get_inputs()[0].name: rows})[0]
+
+
+def _cost(ref: Reference) -> float:
+    return float(getattr(last_step(ref.given), "C", 1.0))
+
+
+def _linear(ref: Reference) -> LinearSVC:
+    return LinearSVC(C=_cost(ref), dual="auto", max_iter=20_000, random_state=0)
+
+
+def _nystroem(ref: Reference) -> Any:
+    if not is_known(ref.kernel):
+        raise ValueError("Nystroem is compared for the kernels of kmviz.kernels only.")
+    given = string_kernel(ref.kernel.plain)
+    components = min(COMPONENTS, len(ref.X_train))
+    features = Nystroem(n_components=components, random_state=0, **given)
+    return make_pipeline(Embedding(ref.kernel), features, _linear(ref))
+
+
+def _fourier(ref: Reference) -> Any:
+    gamma = ref.kernel.gamma if isinstance(ref.kernel, RBF) else "scale"
+    features = RBFSampler(gamma=gamma, n_components=COMPONENTS, random_state=0)
+    return make_pipeline(features, _linear(ref))
+
+
+def _boosting(ref: Reference) -> Any:
+    return HistGradientBoostingClassifier(random_state=0)
+
+
+def _intelex(ref: Reference) -> Any:
+    from sklearnex.svm import SVC as IntelSVC
+
+    return IntelSVC(**last_step(ref.fitted).get_params())
+
+
+def _onnx(ref: Reference) -> Any:
+    return OnnxClassifier(FrozenEstimator(last_step(ref.fitted)))
+
+
+def _machine(ref: Reference) -> float:
+    return float(ref.n_vectors)
+
+
+PEERS: dict[str, Peer] = {
+    "svc": Peer("SVC (libsvm)", lambda ref: FrozenEstimator(ref.fitted), _machine),
+    "linear_svc": Peer("linear SVM", _linear, lambda ref: 1.0),
+    "nystroem": Peer("Nystroem + linear", _nystroem, lambda ref: float(COMPONENTS)),
+    "fourier": Peer("random Fourier features + linear", _fourier, lambda ref: float(COMPONENTS)),
+    "knn": Peer(
+        "5 nearest neighbours", lambda ref: KNeighborsClassifier(), lambda ref: len(ref.X_train)
+    ),
+    "boosting": Peer("gradient boosting", _boosting, lambda ref: float("nan")),
+    "intelex": Peer("scikit-learn-intelex", _intelex, _machine, needs="sklearnex"),
+    "onnx": Peer("onnxruntime", _onnx, _machine, needs="onnxruntime"),
+}
+
+
+def installed() -> list[str]:
+    """Return the names of the peers that can be run here.
+
+    Examples
+    --------
+    >>> from kmviz.evaluation.peers import installed
+    >>> installed()[:3]
+    ['svc', 'linear_svc', 'nystroem']
+    """
+    return [name for name, peer in PEERS.items() if peer.installed]

@@ -1,0 +1,151 @@
+"""What every method is compared with: the trained estimator, its exact machine, its own speed.
+
+`SVC.decision_function` is timed with a string kernel, since a callable one makes SVC itself
+several times slower and would flatter every method.
+"""
+
+from __future__ import annotations
+
+import time
+from copy import copy
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.base import clone
+from sklearn.frozen import FrozenEstimator
+from sklearn.pipeline import Pipeline
+from sklearn.svm import SVC, NuSVC
+from sklearn.utils.validation import check_is_fitted
+
+from kmviz.evaluation.cost import Decide, one_thread
+from kmviz.kernels import RBF, Linear, Polynomial, is_known
+from kmviz.machines.reading import last_step, support_vectors
+from kmviz.methods.exact import ExactClassifier
+
+
+@dataclass(frozen=True, eq=False)
+class Reference:
+    """A trained estimator and its exact float32 machine.
+
+    Attributes
+    ----------
+    given : estimator
+        What was asked for, unfitted (or frozen).
+    fitted : estimator
+        The same, trained.
+    exact : ExactClassifier
+        Its machine, evaluated over all support vectors by float32 BLAS.
+    seconds : float
+        CPU seconds that training took; 0 for a frozen estimator.
+    """
+
+    given: Any
+    fitted: Any
+    exact: ExactClassifier
+    seconds: float
+    X_train: Any = field(repr=False)
+    y_train: Any = field(repr=False)
+
+    @property
+    def kernel(self) -> Any:
+        """The kernel of the exact machine."""
+        return self.exact.machines_[0].kernel
+
+    @property
+    def n_vectors(self) -> int:
+        """m: kernel values of an exact answer, over all pairs of classes."""
+        return sum(machine.n_vectors for machine in self.exact.machines_)
+
+    def labels(self, X: Any) -> NDArray[Any]:
+        """Return the exact machine's answers, in float64."""
+        return exact_labels(self.exact, X)
+
+
+def reference(estimator: Any, X_train: Any, y_train: Any) -> Reference:
+    """Train `estimator` (None is `SVC()`; a FrozenEstimator stays as it is) and read it."""
+    given = SVC() if estimator is None else estimator
+    start = time.process_time()
+    with one_thread():
+        if isinstance(given, FrozenEstimator):
+            check_is_fitted(given.estimator)
+            fitted = given.estimator
+        else:
+            fitted = clone(given).fit(X_train, y_train)
+    seconds = 0.0 if isinstance(given, FrozenEstimator) else time.process_time() - start
+    exact = ExactClassifier(FrozenEstimator(fitted)).fit(X_train)
+    return Reference(given, fitted, exact, seconds, X_train, y_train)
+
+
+def exact_labels(clf: Any, X: Any) -> NDArray[Any]:
+    """Return what the exact machines of a fitted method answer, in float64."""
+    rows = clf._rows(X)
+    machines = exact_machines(clf)
+    outputs = np.column_stack([machine.decision_function(rows) for machine in machines])
+    combined = clf._combine(outputs)
+    winner = (combined > 0).astype(np.intp) if combined.ndim == 1 else combined.argmax(axis=1)
+    return clf.classes_[winner]
+
+
+def exact_machines(clf: Any) -> list[Any]:
+    """Return the machines a method stands in for: a reduced set's originals, else its own."""
+    originals = getattr(clf, "original_", None)
+    if originals is None or not hasattr(clf, "rho_"):
+        return list(clf.machines_)
+    return list(originals) if isinstance(originals, list | tuple) else [originals]
+
+
+def baseline(ref: Reference) -> Decide:
+    """Return the decision function that ratios are measured against.
+
+    The estimator's own; where it is an SVC with a kmviz kernel, that of the same SVC with the
+    equal string kernel on embedded rows.
+    """
+    svc = last_step(ref.fitted)
+    if not isinstance(svc, SVC | NuSVC) or not callable(svc.kernel) or not is_known(svc.kernel):
+        return ref.fitted.decision_function
+    kernel, twin = svc.kernel, with_string_kernel(svc)
+    first = ref.fitted[:-1] if isinstance(ref.fitted, Pipeline) and len(ref.fitted) > 1 else None
+
+    def decide(X: Any) -> NDArray[Any]:
+        return twin.decision_function(kernel.embed(X if first is None else first.transform(X)))
+
+    return decide
+
+
+def with_string_kernel(svc: Any) -> Any:
+    """Return a copy of a fitted SVC with a kmviz kernel that takes embedded rows instead.
+
+    Its support vectors, embedded, and its weights are the same; its kernel is libsvm's own.
+    """
+    twin = copy(svc)
+    twin.set_params(**string_kernel(svc.kernel.plain))
+    vectors = svc.kernel.embed(support_vectors(svc)).astype(np.float64)
+    twin.support_vectors_ = np.ascontiguousarray(vectors)
+    twin._gamma = float(getattr(svc.kernel.plain, "gamma", 1.0))
+    twin.n_features_in_ = vectors.shape[1]
+    twin.shape_fit_ = (svc.shape_fit_[0], vectors.shape[1])
+    return twin
+
+
+def string_kernel(plain: Linear | Polynomial | RBF) -> dict[str, Any]:
+    """Return the SVC parameters that mean the same as a plain kernel.
+
+    Examples
+    --------
+    >>> from kmviz.evaluation.reference import string_kernel
+    >>> from kmviz.kernels import RBF
+    >>> string_kernel(RBF(gamma=0.5))
+    {'kernel': 'rbf', 'gamma': 0.5}
+    """
+    if isinstance(plain, RBF):
+        return {"kernel": "rbf", "gamma": plain.gamma}
+    if isinstance(plain, Polynomial):
+        return {
+            "kernel": "poly",
+            "degree": plain.degree,
+            "gamma": plain.gamma,
+            "coef0": plain.coef0,
+        }
+    return {"kernel": "linear"}

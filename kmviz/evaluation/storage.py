@@ -1,0 +1,187 @@
+"""Estimators as files: skops, with an explicit list of the types that may be in one.
+
+A skops file holds arrays, numbers, text and the names of types. Loading builds objects of
+trusted types only (kmviz's own, scikit-learn's estimators, NumPy's arrays) and runs no code
+from the file; it never unpickles. What a file says is data all the same: a model from a
+stranger can be wrong, not harmful.
+"""
+
+from __future__ import annotations
+
+import importlib
+import inspect
+import io
+import json
+import os
+import pkgutil
+import tempfile
+from collections.abc import Iterable
+from functools import cache
+from pathlib import Path
+from typing import IO, Any
+from zipfile import ZIP_DEFLATED, BadZipFile, ZipFile
+
+from skops import io as skops
+from skops.io.exceptions import UnsupportedTypeException, UntrustedTypesFoundException
+
+#: A file may unfold to no more than this.
+MAX_BYTES = 2 * 2**30
+
+#: Layers whose classes a stored estimator may consist of.
+LAYERS = ("kernels", "machines", "methods", "datasets.encoder", "evaluation.table")
+
+#: What fitted scikit-learn estimators hold beside what skops trusts by itself.
+BESIDE = ("sklearn.frozen._frozen.FrozenEstimator", "numpy.dtype")
+
+File = str | os.PathLike[str] | bytes | IO[bytes]
+
+
+class StorageError(ValueError):
+    """A file that cannot be stored or loaded; the message says why and what to do."""
+
+
+def save(estimator: Any, path: str | os.PathLike[str]) -> None:
+    """Store a fitted estimator as a `.skops` file.
+
+    The file is written beside its place and renamed, so that nothing half-written is left.
+
+    Parameters
+    ----------
+    estimator : estimator
+        Any kmviz or scikit-learn estimator, or a Pipeline of them.
+    path : path
+
+    Examples
+    --------
+    >>> import tempfile, pathlib, kmviz
+    >>> from sklearn.datasets import make_moons
+    >>> X, y = make_moons(100, noise=0.1, random_state=0)
+    >>> clf = kmviz.ExactClassifier().fit(X, y)
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     path = pathlib.Path(folder) / "exact.skops"
+    ...     kmviz.save(clf, path)
+    ...     again = kmviz.load(path)
+    >>> bool((again.predict(X) == clf.predict(X)).all())
+    True
+    """
+    place = Path(path)
+    content = dumps(estimator)
+    handle, temporary = tempfile.mkstemp(dir=place.parent, prefix=f".{place.name}.")
+    try:
+        with os.fdopen(handle, "wb") as stream:
+            stream.write(content)
+        os.replace(temporary, place)
+    except BaseException:
+        Path(temporary).unlink(missing_ok=True)
+        raise
+
+
+def dumps(estimator: Any) -> bytes:
+    """Return what `save` writes."""
+    try:
+        return skops.dumps(estimator, compression=ZIP_DEFLATED, compresslevel=1)
+    except UnsupportedTypeException as error:
+        raise StorageError(
+            f"{type(estimator).__name__} cannot be stored: {error} "
+            "Replace functions and lambdas by estimators or kmviz kernels."
+        ) from error
+
+
+def load(path: File, trusted: Iterable[str] = ()) -> Any:
+    """Load what `save` stored, or a scikit-learn estimator that skops stored.
+
+    Parameters
+    ----------
+    path : path, bytes or binary file
+    trusted : iterable of str
+        Full names of types, beside kmviz's and scikit-learn's own, that you know and allow.
+
+    Raises
+    ------
+    StorageError
+        A ValueError: the file is no skops file, is damaged, or names types that are not
+        trusted. They are listed, and nothing of the file has been built.
+    """
+    content, name = _content(path)
+    _refuse_foreign(content, name)
+    allowed = [*trusted_types(), *trusted]
+    try:
+        with ZipFile(io.BytesIO(content)) as archive:
+            _refuse_bomb(archive, name)
+        return skops.loads(content, trusted=allowed)
+    except UntrustedTypesFoundException:
+        listed = ", ".join(sorted(untrusted_types(content, allowed)))
+        raise StorageError(
+            f"{name} names types that are not trusted: {listed}. Nothing was loaded. If they are "
+            "yours, allow them by name with load(path, trusted=[...])."
+        ) from None
+    except StorageError:
+        raise
+    except (BadZipFile, KeyError, EOFError, json.JSONDecodeError, UnicodeDecodeError) as error:
+        raise StorageError(f"{name} is not a skops file, or it is damaged: {error}.") from error
+    except (ValueError, TypeError, AttributeError, IndexError, ImportError) as error:
+        raise StorageError(
+            f"{name} does not describe an estimator that this version can build: {error}"
+        ) from error
+    except (RecursionError, NotImplementedError, RuntimeError, OSError, MemoryError) as error:
+        raise StorageError(f"{name} is malformed: {type(error).__name__} {error}") from error
+
+
+def untrusted_types(content: bytes, allowed: Iterable[str] = ()) -> set[str]:
+    """Return the names of the types in a stored file that `load` would refuse."""
+    return set(skops.get_untrusted_types(data=content)) - {*trusted_types(), *allowed}
+
+
+@cache
+def trusted_types() -> tuple[str, ...]:
+    """Return the full names of kmviz's own classes and the few others that estimators hold."""
+    names = set(BESIDE)
+    for layer in LAYERS:
+        for module in _modules(f"kmviz.{layer}"):
+            names |= {
+                f"{cls.__module__}.{cls.__qualname__}"
+                for _, cls in inspect.getmembers(module, inspect.isclass)
+                if cls.__module__ == module.__name__ and not issubclass(cls, BaseException)
+            }
+    return tuple(sorted(names))
+
+
+def _modules(name: str) -> list[Any]:
+    """Return a module and, of a package, everything below it."""
+    module = importlib.import_module(name)
+    below = pkgutil.walk_packages(getattr(module, "__path__", ()), prefix=f"{name}.")
+    return [module, *(importlib.import_module(found.name) for found in below)]
+
+
+def _content(file: File) -> tuple[bytes, str]:
+    if isinstance(file, bytes):
+        return file, "The file"
+    if isinstance(file, str | os.PathLike):
+        place = Path(file)
+        if not place.is_file():
+            raise FileNotFoundError(f"There is no file {str(place)!r}.")
+        return place.read_bytes(), place.name
+    return file.read(), Path(str(getattr(file, "name", "The file"))).name
+
+
+def _refuse_foreign(content: bytes, name: str) -> None:
+    if content[:1] == b"\x80" or content[:2] in (b"(d", b"(l", b"c_"):
+        raise StorageError(
+            f"{name} is a pickle, which can run any code when opened, so it was not opened. "
+            "Store the estimator with kmviz.save or skops.io.dump."
+        )
+    if content[:4] != b"PK\x03\x04":
+        raise StorageError(
+            f"{name} is not a skops file. Store the estimator with kmviz.save or skops.io.dump."
+        )
+
+
+def _refuse_bomb(archive: ZipFile, name: str) -> None:
+    unfolded = sum(entry.file_size for entry in archive.infolist())
+    if unfolded > MAX_BYTES:
+        raise StorageError(
+            f"{name} unfolds to {unfolded / 2**30:.1f} GB; at most {MAX_BYTES / 2**30:.0f} GB "
+            "are loaded."
+        )
+    if "schema.json" not in archive.namelist():
+        raise StorageError(f"{name} is a zip archive without a skops schema.")

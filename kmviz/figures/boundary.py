@@ -1,0 +1,164 @@
+"""The machine in the plane: decision function, training points, support vectors, the query."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+import plotly.graph_objects as go
+from numpy.typing import NDArray
+
+from kmviz.figures import theme
+
+
+@dataclass(frozen=True, eq=False)
+class Plane:
+    """What there is to draw of a two-class problem in two dimensions.
+
+    Parameters
+    ----------
+    points, labels : arrays of shape (n, 2) and (n,)
+        Training rows and their labels, -1 or +1.
+    vectors, weights : arrays of shape (m, 2) and (m,)
+        Support vectors and their beta.
+    queries : array of shape (q, 2)
+        Test rows; a click on the map picks the nearest.
+    class_names : the names of -1 and of +1
+    axes : the names of the two axes
+    x, y, values : the grid and the decision function on it, (len(y), len(x)); None where the
+        plane is a projection of more dimensions
+    title : what the plane is, if it is not the whole space
+    """
+
+    points: NDArray
+    labels: NDArray
+    vectors: NDArray
+    weights: NDArray
+    queries: NDArray
+    class_names: tuple[str, str]
+    axes: tuple[str, str]
+    x: NDArray | None = None
+    y: NDArray | None = None
+    values: NDArray | None = None
+    title: str | None = None
+
+
+def boundary(plane: Plane, query: int | None = None, height: int = 520) -> go.Figure:
+    """Draw the plane; `query` is the row of `plane.queries` to mark."""
+    figure = go.Figure()
+    if plane.values is not None:
+        figure.add_traces(field(plane.x, plane.y, plane.values))
+    figure.add_traces(training_points(plane))
+    figure.add_traces(support_vectors(plane))
+    figure.add_trace(click_layer(plane.queries))
+    if query is not None:
+        figure.add_trace(query_mark(plane.queries[query]))
+    theme.finish(figure, *plane.axes, title=plane.title, height=height)
+    if plane.values is not None:
+        figure.update_xaxes(range=[float(plane.x[0]), float(plane.x[-1])])
+        figure.update_yaxes(range=[float(plane.y[0]), float(plane.y[-1])])
+    return figure
+
+
+def field(x: NDArray, y: NDArray, values: NDArray) -> list[go.Contour]:
+    """Return the decision function as bands of colour, and the line where it is zero."""
+    reach = float(np.percentile(np.abs(values), 95)) or 1.0
+    grid = {"x": theme.light(x), "y": theme.light(y), "z": theme.light(values)}
+    bands = go.Contour(
+        **grid,
+        colorscale=theme.diverging_scale(),
+        zmin=-reach,
+        zmax=reach,
+        zmid=0,
+        contours={"start": -reach, "end": reach, "size": reach / 6},
+        line={"width": 0},
+        showscale=False,
+        hoverinfo="skip",
+        name="f(x)",
+        showlegend=False,
+    )
+    line = go.Contour(
+        **grid,
+        contours={"type": "constraint", "operation": "=", "value": 0.0},
+        line={"width": 2.5, "color": theme.INK},
+        hoverinfo="skip",
+        name="boundary, f(x) = 0",
+        showlegend=True,
+    )
+    return [bands, line]
+
+
+def training_points(plane: Plane, most: int = 1000) -> list[go.Scatter]:
+    """Return the training rows of each class, by colour and symbol."""
+    shown = theme.thinned(len(plane.points), most)
+    points, labels = plane.points[shown], plane.labels[shown]
+    traces = []
+    for i, (label, name) in enumerate(zip((-1, 1), plane.class_names)):
+        rows = theme.light(points[labels == label])
+        traces.append(
+            go.Scatter(
+                x=rows[:, 0],
+                y=rows[:, 1],
+                mode="markers",
+                name=name,
+                hoverinfo="skip",
+                marker={"color": theme.COLORS[i], "symbol": theme.SYMBOLS[i], "size": 5},
+            )
+        )
+    return traces
+
+
+def support_vectors(plane: Plane) -> list[go.Scatter | go.Scattergl]:
+    """Return the support vectors as rings, the area in proportion to |beta|."""
+    strength = np.abs(plane.weights)
+    sizes = 7 + 9 * np.sqrt(strength / max(float(strength.max(initial=0.0)), 1e-300))
+    rows = theme.light(plane.vectors)
+    return [
+        theme.scatter(
+            len(rows),
+            x=rows[:, 0],
+            y=rows[:, 1],
+            mode="markers",
+            name="support vector, sized by |β|",
+            text=[f"{w:.3g}" for w in plane.weights],
+            hovertemplate="support vector<br>β = %{text}<extra></extra>",
+            marker={
+                "color": "rgba(0,0,0,0)",
+                "symbol": "circle",
+                "size": theme.light(sizes),
+                "line": {"width": 1.3, "color": theme.INK},
+            },
+        )
+    ]
+
+
+def click_layer(queries: NDArray, most: int = 1000) -> go.Scatter:
+    """Return invisible markers that make the map answer a click with the nearest query."""
+    rows = theme.thinned(len(queries), most)
+    return go.Scatter(
+        x=theme.light(queries[rows, 0]),
+        y=theme.light(queries[rows, 1]),
+        customdata=rows.astype(np.int32),
+        mode="markers",
+        name="queries",
+        showlegend=False,
+        hoverinfo="none",
+        marker={"size": 12, "opacity": 0, "color": theme.INK},
+    )
+
+
+def query_mark(point: NDArray) -> go.Scatter:
+    """Return the mark of the selected query."""
+    return go.Scatter(
+        x=theme.light(point[:1]),
+        y=theme.light(point[1:2]),
+        mode="markers",
+        name="the query",
+        hoverinfo="skip",
+        marker={
+            "symbol": theme.QUERY_SYMBOL,
+            "size": 17,
+            "color": theme.COLORS[4],
+            "line": {"width": 1.5, "color": theme.INK},
+        },
+    )

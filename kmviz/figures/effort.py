@@ -1,0 +1,101 @@
+"""How far each query lies from the boundary, against what its answer costs."""
+
+from __future__ import annotations
+
+import numpy as np
+import plotly.graph_objects as go
+from numpy.typing import ArrayLike, NDArray
+
+from kmviz.figures import theme
+
+
+def effort(
+    outputs: ArrayLike,
+    costs: ArrayLike,
+    labels: ArrayLike,
+    class_names: tuple[str, str],
+    query: int | None = None,
+    n_vectors: int | None = None,
+    note: str | None = None,
+    height: int = 430,
+) -> go.Figure:
+    """Draw f(x) of each query against the kernel values spent on it.
+
+    Parameters
+    ----------
+    outputs, costs, labels : arrays of shape (q,)
+        f(x), kernel values computed and true label (-1 or +1) of each query. The position is
+        the `customdata` of its point.
+    n_vectors : what the exact machine spends on every query, drawn as a line
+    note : what to notice, written into the empty part of the chart
+    """
+    outputs, costs, labels = np.asarray(outputs), np.asarray(costs), np.asarray(labels)
+    rows = theme.thinned(len(outputs))
+    figure = go.Figure()
+    for i, (label, name) in enumerate(zip((-1, 1), class_names)):
+        right = rows[(labels[rows] == label) & ((outputs[rows] > 0) == (label > 0))]
+        figure.add_trace(_queries(right, outputs, costs, name, i, len(rows)))
+    wrong = rows[(outputs[rows] > 0) != (labels[rows] > 0)]
+    figure.add_trace(_queries(wrong, outputs, costs, "answered wrongly", 7, len(rows), "x"))
+    figure.add_vline(x=0, line={"color": theme.INK, "width": 1, "dash": "dot"})
+    if n_vectors is not None:
+        figure.add_hline(
+            y=n_vectors,
+            line={"color": theme.INK, "width": 1, "dash": "dash"},
+            annotation={"text": f"all {n_vectors:,} support vectors", "xanchor": "right"},
+        )
+    if query is not None:
+        figure.add_trace(_mark(outputs[query], costs[query]))
+    if note:
+        figure.add_annotation(
+            text=note, xref="paper", yref="paper", x=0.5, y=0.3, showarrow=False, align="center"
+        )
+    top = max(float(np.max(costs, initial=1.0)), float(n_vectors or 0))
+    theme.finish(figure, "f(x): its sign is the class", "kernel values computed", height=height)
+    figure.update_yaxes(range=[-0.03 * top, 1.18 * top])
+    if len(rows) < len(outputs):
+        figure.update_layout(title=f"A sample of {len(rows):,} of {len(outputs):,} queries")
+    return figure
+
+
+def _queries(
+    rows: NDArray,
+    outputs: NDArray,
+    costs: NDArray,
+    name: str,
+    slot: int,
+    n_points: int,
+    symbol: str | None = None,
+) -> go.Scatter | go.Scattergl:
+    return theme.scatter(
+        n_points,
+        x=theme.light(outputs[rows]),
+        y=theme.light(costs[rows]),
+        customdata=rows.astype(np.int32),
+        mode="markers",
+        name=name,
+        hovertemplate="query %{customdata}<br>f(x) = %{x:.3g}<br>%{y:,} kernel values"
+        "<extra>click to follow it</extra>",
+        marker={
+            "color": theme.COLORS[slot],
+            "symbol": symbol or theme.SYMBOLS[slot],
+            "size": 8,
+            "opacity": 0.55,
+        },
+    )
+
+
+def _mark(output: float, cost: float) -> go.Scatter:
+    return go.Scatter(
+        x=theme.light([output]),
+        y=theme.light([cost]),
+        mode="markers",
+        name="the query",
+        hoverinfo="skip",
+        marker={
+            "symbol": theme.QUERY_SYMBOL,
+            "size": 17,
+            "color": theme.COLORS[4],
+            "line": {"width": 1.5, "color": theme.INK},
+        },
+    )

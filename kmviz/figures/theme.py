@@ -1,0 +1,144 @@
+"""One look for every chart: colours, symbols, layout, and the picture to take home.
+
+Colours are named by slots. The app fills them from its theme (`.streamlit/config.toml`), so a
+chart follows the switch from light to dark by itself; `standalone` fills them with the colours
+below for a picture that leaves the app.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import plotly.graph_objects as go
+from numpy.typing import ArrayLike, NDArray
+
+#: Ten categorical slots. The first two are the two classes.
+COLORS = tuple(f"#0000{i:02d}" for i in range(1, 11))
+SEQUENTIAL = tuple(f"#0000{i:02d}" for i in range(11, 21))
+#: From class -1 (first) over the boundary (middle) to class +1 (last).
+DIVERGING = tuple(f"#0000{i:02d}" for i in range(21, 31))
+#: Text and lines, grid lines, background.
+INK, FAINT, PAPER = "#000036", "#000039", "#000038"
+
+#: A symbol for each colour: no chart relies on colour alone.
+SYMBOLS = (
+    "circle",
+    "diamond",
+    "square",
+    "triangle-up",
+    "cross",
+    "triangle-down",
+    "pentagon",
+    "hexagon",
+    "star-square",
+    "bowtie",
+)
+QUERY_SYMBOL = "star"
+
+_PRINTED = {
+    **dict(
+        zip(
+            COLORS,
+            ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#B8860B")
+            + ("#56B4E9", "#332288", "#882255", "#44AA99", "#6B7280"),
+        )
+    ),
+    **dict(
+        zip(
+            SEQUENTIAL,
+            ("#E8F1F8", "#CFE2F0", "#B3D0E6", "#93BCDA", "#72A6CD")
+            + ("#508FBF", "#2F78AE", "#1A6299", "#0D4D80", "#063A66"),
+        )
+    ),
+    **dict(
+        zip(
+            DIVERGING,
+            ("#6BAED6", "#94C4E0", "#B8D7EA", "#D6E7F2", "#EEF4F8")
+            + ("#FBF2EB", "#F9E1CF", "#F6CBA9", "#F1AF7C", "#E98F4E"),
+        )
+    ),
+    INK: "#1C2430",
+    FAINT: "#DDE2E9",
+    PAPER: "#FFFFFF",
+}
+
+#: Up to this many points a chart is SVG, above it WebGL; above MOST_POINTS it is a sample.
+SVG_POINTS = 2_000
+MOST_POINTS = 50_000
+
+
+def scatter(n_points: int, **options: Any) -> go.Scatter | go.Scattergl:
+    """Return a scatter trace of the kind that draws `n_points` (of the whole chart) smoothly."""
+    kind = go.Scatter if n_points <= SVG_POINTS else go.Scattergl
+    return kind(**options)
+
+
+def thinned(n_rows: int, most: int = MOST_POINTS, seed: int = 0) -> NDArray[np.intp]:
+    """Return the rows to draw: all of them, or a sorted sample of `most`."""
+    if n_rows <= most:
+        return np.arange(n_rows)
+    return np.sort(np.random.default_rng(seed).choice(n_rows, most, replace=False))
+
+
+def light(values: ArrayLike) -> NDArray[np.float32]:
+    """Return the values as float32, half the bytes on their way to the browser."""
+    return np.asarray(values, dtype=np.float32)
+
+
+def diverging_scale() -> list[list[Any]]:
+    """Return the colour scale of a decision function, boundary in the middle."""
+    return [[i / (len(DIVERGING) - 1), color] for i, color in enumerate(DIVERGING)]
+
+
+def sequential_scale() -> list[list[Any]]:
+    """Return the colour scale of a quantity that starts at nothing."""
+    return [[i / (len(SEQUENTIAL) - 1), color] for i, color in enumerate(SEQUENTIAL)]
+
+
+def keep_unselected(figure: go.Figure) -> go.Figure:
+    """Let a click mark nothing by itself: points not clicked stay as they are."""
+    for trace in figure.data:
+        if trace.type in ("scatter", "scattergl") and "markers" in (trace.mode or ""):
+            opacity = trace.marker.opacity
+            opacity = 1.0 if opacity is None or np.ndim(opacity) else opacity
+            trace.unselected = {"marker": {"opacity": opacity}}
+    return figure
+
+
+def finish(
+    figure: go.Figure, x: str, y: str, title: str | None = None, height: int = 430
+) -> go.Figure:
+    """Name the axes, place title and legend; the last step of every chart."""
+    figure.update_layout(
+        height=height,
+        margin={"l": 10, "r": 10, "t": 64 if title else 36, "b": 10},
+        title={"text": title, "font": {"size": 15}, "x": 0, "xanchor": "left", "y": 0.98}
+        if title
+        else None,
+        legend={
+            "orientation": "h",
+            "x": 0,
+            "xanchor": "left",
+            "y": 1.01,
+            "yanchor": "bottom",
+            "title": None,
+        },
+        hovermode="closest",
+        clickmode="event+select",
+        dragmode="zoom",
+    )
+    figure.update_xaxes(title=x, automargin=True, zeroline=False)
+    figure.update_yaxes(title=y, automargin=True, zeroline=False)
+    return keep_unselected(figure)
+
+
+def standalone(figure: go.Figure) -> str:
+    """Return the chart as one HTML file that needs neither the app nor a network."""
+    page = figure.to_html(
+        include_plotlyjs=True, full_html=True, config={"displaylogo": False, "responsive": True}
+    )
+    head, found, chart = page.rpartition("Plotly.newPlot(")
+    for slot, color in _PRINTED.items():  # in the chart only: the library is megabytes long
+        chart = chart.replace(slot, color)
+    return head + found + chart

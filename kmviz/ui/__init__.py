@@ -1,0 +1,36 @@
+"""Controls, state, caching and page frame: the only part of the package that knows Streamlit.
+
+A page reads::
+
+    problem = ui.frame("Nearest support vectors", own={"w": ui.Number(10, 0, 200)})
+    ...
+    ui.finish()
+"""
+
+from kmviz.ui.frame import PAGES, finish, frame, page_link
+from kmviz.ui.params import Choice, Flag, Number, Words
+from kmviz.ui.parts import chart, clicked, look_for, metrics, pick, take_home
+from kmviz.ui.plane import grid, plane
+from kmviz.ui.problem import Problem
+from kmviz.ui.state import put
+
+__all__ = [
+    "PAGES",
+    "Choice",
+    "Flag",
+    "Number",
+    "Problem",
+    "Words",
+    "chart",
+    "clicked",
+    "finish",
+    "frame",
+    "grid",
+    "look_for",
+    "metrics",
+    "page_link",
+    "pick",
+    "plane",
+    "put",
+    "take_home",
+]

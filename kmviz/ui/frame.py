@@ -1,0 +1,107 @@
+"""What every page begins and ends with: configuration, navigation, shared choices, the URL."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from pathlib import Path
+
+import streamlit as st
+from streamlit.errors import StreamlitAPIException
+
+from kmviz.ui import controls, problem, state
+from kmviz.ui.params import Param
+
+#: Title, file, emoji and one line for each page, in the order of the menu.
+PAGES = (
+    ("Start", "app.py", "🧭", "The data, the machine, and what each answer costs today."),
+    (
+        "Nearest support vectors",
+        "pages/1_Nearest_Support_Vectors.py",
+        "🎯",
+        "Look at the most similar support vectors first and stop once the sign is settled.",
+    ),
+    (
+        "Anytime bounds",
+        "pages/2_Anytime_Bounds.py",
+        "📏",
+        "Narrow a guaranteed interval around f(x) step by step until it leaves zero behind.",
+    ),
+    (
+        "Reduced set",
+        "pages/3_Reduced_Set.py",
+        "🗜️",
+        "Replace thousands of support vectors by a handful that say nearly the same.",
+    ),
+    (
+        "Local models",
+        "pages/4_Local_Models.py",
+        "🗺️",
+        "Train many small machines and let the nearest one answer.",
+    ),
+    (
+        "Support vector tree",
+        "pages/5_Support_Vector_Tree.py",
+        "🌳",
+        "Ask one support vector at each fork: ten comparisons lead to an answer.",
+    ),
+    ("Compare", "pages/6_Compare.py", "⚖️", "All methods on your data: cost against agreement."),
+    ("Papers", "pages/7_Papers.py", "📚", "The published tables, ours beside theirs."),
+)
+_ROOT = Path(__file__).resolve().parents[2]
+
+
+def frame(
+    title: str, own: Mapping[str, Param] | None = None, heading: str | None = None
+) -> problem.Problem:
+    """Begin a page and return the problem it looks at.
+
+    Parameters
+    ----------
+    title : one of the titles in `PAGES`
+    own : the page's own URL parameters by name; a widget with that `key=` edits one
+    heading : what stands at the top of the page, if not the title
+    """
+    icon = next((icon for name, _, icon, _ in PAGES if name == title), "🧭")
+    st.set_page_config(page_title=f"{title} · kmviz", page_icon=icon, layout="wide")
+    state.arrive(title, own)
+    with st.sidebar:
+        navigation()
+        controls.choose_data()
+        data = problem.load_chosen()
+        controls.choose_rows(data)
+        controls.choose_machine()
+    st.title(heading or title, anchor=False)
+    current = problem.current(data)
+    with st.sidebar:
+        controls.choose_query(len(current.data.y_test))
+        copy_link()
+    return problem.replace(current, query=st.session_state["query"])
+
+
+def finish() -> None:
+    """End a page: write its choices into the URL."""
+    state.settle()
+
+
+def navigation() -> None:
+    """Draw the menu; its links carry the choices made."""
+    for title, file, icon, _ in PAGES:
+        page_link(title, file, icon)
+
+
+def page_link(title: str, file: str, icon: str, label: str | None = None) -> None:
+    """Draw a link to a page that exists."""
+    if not (_ROOT / file).exists():
+        return
+    try:
+        st.page_link(file, label=label or title, icon=icon, query_params=state.link(title))
+    except StreamlitAPIException:
+        # A page that is run by itself, as a test may do, has no neighbours to link to.
+        st.caption(f"{icon} {label or title}")
+
+
+def copy_link() -> None:
+    """Draw the link that rebuilds this view."""
+    with st.popover("Copy link", icon="🔗", width="stretch"):
+        st.caption("Rebuilds this view: data, machine, query and what this page shows.")
+        st.code(state.address(), language=None, wrap_lines=True)

@@ -1,0 +1,113 @@
+"""Pieces that pages are made of: charts, figures in a row, hints, things to take home."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from typing import Any
+
+import pandas as pd
+import streamlit as st
+
+from kmviz.figures import theme
+from kmviz.ui import state
+from kmviz.ui.problem import Problem
+
+_CONFIG = {
+    "displaylogo": False,
+    "showSendToCloud": False,
+    "modeBarButtonsToRemove": ["select2d", "lasso2d", "autoScale2d", "sendDataToCloud"],
+}
+
+
+def chart(figure: Any, key: str, alt: str, on_select: Callable[[], None] | None = None) -> None:
+    """Draw a figure.
+
+    Parameters
+    ----------
+    alt : what the chart shows, for those who cannot see it. Keep it free of numbers that
+        change with a slider: a new text makes the browser build the chart anew.
+    on_select : what a click does; `pick(key)` makes the clicked point the query
+    """
+    options: dict[str, Any] = {}
+    if on_select is not None:
+        options = {"on_select": on_select, "selection_mode": "points"}
+    st.plotly_chart(figure, width="stretch", key=key, alt=alt, config=_CONFIG, **options)
+
+
+def pick(key: str) -> Callable[[], None]:
+    """Return a callback that makes the clicked point of chart `key` the query."""
+
+    def picked() -> None:
+        row = clicked(key)
+        if row is not None:
+            state.put(query=row)
+
+    return picked
+
+
+def clicked(key: str) -> int | None:
+    """Return the customdata of the point clicked in chart `key`, None where there is none."""
+    points = st.session_state[key].selection.points
+    for point in points:
+        data = point.get("customdata")
+        if isinstance(data, (list, tuple)):
+            data = data[0] if data else None
+        if isinstance(data, dict):
+            data = data.get("0")
+        if data is not None:
+            return int(data)
+    return None
+
+
+def metrics(items: Iterable[tuple[str, Any, str | None]]) -> None:
+    """Draw figures in a row, each with its label and a word of help."""
+    items = list(items)
+    for column, (label, value, help) in zip(st.columns(len(items)), items):
+        column.metric(label, value, help=help)
+
+
+def look_for(text: str) -> None:
+    """Say what to notice in the chart beside it."""
+    st.info(text, icon="👀")
+
+
+def take_home(
+    problem: Problem,
+    estimator: Callable[[], bytes] | None = None,
+    trace: pd.DataFrame | Callable[[], pd.DataFrame] | None = None,
+    figure: Any = None,
+    code: str | None = None,
+    name: str = "kmviz",
+) -> None:
+    """Draw the downloads: made when asked for, on this machine.
+
+    Parameters
+    ----------
+    estimator : makes the bytes of a .skops file
+    trace : the table of a query, or a function that makes it
+    figure : the chart to save as one HTML file that needs no network
+    code : the lines that rebuild what the page shows; default: data and machine
+    """
+    text = code if code is not None else problem.code
+    with st.expander("Take it home", icon="🎒"):
+        st.code(text, language="python")
+        with st.container(horizontal=True):
+            _download("Python", lambda: text, f"{name}.py", "text/x-python")
+            if trace is not None:
+                _download("Trace (CSV)", lambda: _csv(trace), f"{name}_trace.csv", "text/csv")
+            if figure is not None:
+                page = f"{name}.html"
+                _download("Picture (HTML)", lambda: theme.standalone(figure), page, "text/html")
+            if estimator is not None:
+                kind = "application/octet-stream"
+                _download("Estimator (.skops)", estimator, f"{name}.skops", kind)
+
+
+def _download(label: str, make: Callable[[], Any], file_name: str, mime: str) -> None:
+    key = f"download_{file_name}"
+    st.download_button(label, make, file_name, mime, key=key, on_click="ignore", icon="⬇️")
+
+
+def _csv(trace: Any) -> str:
+    frame = trace() if callable(trace) else trace
+    return frame.to_csv(index=False)

@@ -1,0 +1,72 @@
+"""The problem in two dimensions: as it is, or as a projection, computed once a problem."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import streamlit as st
+from numpy.typing import NDArray
+
+from kmviz.figures.boundary import Plane
+from kmviz.ui.problem import Problem
+
+GRID = 100
+
+
+def plane(problem: Problem, size: int = GRID) -> Plane:
+    """Return what `figures.boundary.boundary` draws of a problem."""
+    return _plane(problem.key, size, problem)
+
+
+def grid(problem: Problem, size: int = GRID) -> tuple[NDArray, NDArray, NDArray]:
+    """Return the axes of a grid over two-dimensional data, and its rows (size * size, 2)."""
+    rows = np.vstack([problem.data.X_train, problem.data.X_test])
+    low, high = rows.min(axis=0), rows.max(axis=0)
+    pad = 0.04 * (high - low)
+    x = np.linspace(low[0] - pad[0], high[0] + pad[0], size)
+    y = np.linspace(low[1] - pad[1], high[1] + pad[1], size)
+    return x, y, np.column_stack([a.ravel() for a in np.meshgrid(x, y)])
+
+
+@st.cache_resource(max_entries=16, show_spinner=False)
+def _plane(key: tuple, size: int, _problem: Problem) -> Plane:
+    data, machine = _problem.data, _problem.machine
+    parts: dict[str, Any] = {
+        "labels": data.y_train,
+        "weights": machine.beta,
+        "class_names": data.class_names,
+    }
+    if _problem.is_plane:
+        x, y, rows = grid(_problem, size)
+        values = machine.decision_function(rows, dtype=np.float32).reshape(size, size)
+        return Plane(
+            points=data.X_train,
+            vectors=machine.vectors,
+            queries=data.X_test,
+            axes=(data.feature_names[0], data.feature_names[1]),
+            x=x,
+            y=y,
+            values=values,
+            **parts,
+        )
+    centre, directions, share = principal_axes(data.X_train)
+    d = data.X_train.shape[1]
+    return Plane(
+        points=(data.X_train - centre) @ directions,
+        vectors=(machine.vectors - centre) @ directions,
+        queries=(data.X_test - centre) @ directions,
+        axes=("first principal component", "second principal component"),
+        title=f"Projection of {d} dimensions on the two widest (PCA), {share:.0%} of the variance",
+        **parts,
+    )
+
+
+def principal_axes(X: NDArray[Any]) -> tuple[NDArray, NDArray, float]:
+    """Return the mean, the two directions of most variance, and their share of it."""
+    centre = X.mean(axis=0)
+    covariance = np.atleast_2d(np.cov(X.T))
+    values, vectors = np.linalg.eigh(covariance)
+    if len(values) == 1:  # one feature: the second axis is empty
+        return centre, np.array([[1.0, 0.0]]), 1.0
+    return centre, vectors[:, [-1, -2]], float(values[-2:].sum() / values.sum())

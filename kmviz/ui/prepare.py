@@ -1,0 +1,121 @@
+"""From a choice to a two-class problem: rows, pair, scale, each change said in a note."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from itertools import combinations
+from typing import Any
+
+import numpy as np
+
+from kmviz import datasets
+from kmviz.datasets import Dataset
+
+#: More test rows than this are not drawn.
+MOST_TEST = 2_000
+#: Training rows of a large set unless asked for more.
+MOST_TRAIN = 5_000
+DEFAULT_ROWS = {"mnist": 2_000}
+DEFAULT_PAIR = {"mnist": "3-8", "digits": "3-8"}
+#: Features whose deviations differ by more than this factor are standardised.
+UNEVEN = 10.0
+
+
+@dataclass(frozen=True, eq=False)
+class Prepared:
+    """A two-class data set with labels -1 and +1, and how it was made.
+
+    `load_code` and `steps` are the Python that makes it again.
+    """
+
+    data: Dataset
+    pair: str
+    notes: tuple[str, ...]
+    standardised: bool
+
+
+def pairs(class_names: tuple[str, ...]) -> list[str]:
+    """Return every pair of classes as the URL writes it.
+
+    Examples
+    --------
+    >>> pairs(("a", "b", "c"))
+    ['a-b', 'a-c', 'b-c']
+    """
+    return [f"{a}-{b}" for a, b in combinations(class_names, 2)]
+
+
+def load(name: str, noise: float | None, seed: int, n: int | None) -> Dataset:
+    """Load a data set with those of the options that it takes and that fit it."""
+    known = datasets.options(name)
+    chosen: dict[str, Any] = {}
+    if "noise" in known and noise is not None:
+        chosen["noise"] = min(noise, 1.0) if name == "checkerboard" else noise
+    if "seed" in known:
+        chosen["seed"] = seed
+    if n is not None and known.get("n") is not None:
+        chosen["n"] = n  # a generator: as many as asked for
+    return datasets.load(name, **chosen)
+
+
+def two_classes(data: Dataset, pair: str) -> tuple[Dataset, str]:
+    """Keep one pair of classes, with labels -1 and +1; a pair that is none is the first."""
+    names = data.class_names
+    if len(names) == 2:
+        chosen = (0, 1)
+        pair = ""
+    else:
+        known = dict(zip(pairs(names), combinations(range(len(names)), 2)))
+        reverse = {f"{names[j]}-{names[i]}": (i, j) for i, j in known.values()}
+        default = DEFAULT_PAIR.get(data.name, next(iter(known)))
+        chosen = (known | reverse).get(pair) or known[default]
+        pair = f"{names[chosen[0]]}-{names[chosen[1]]}"
+    labels = np.unique(np.concatenate([data.y_train, data.y_test]))
+    low, high = labels[list(chosen)]
+    parts = {}
+    for part in ("train", "test"):
+        X, y = getattr(data, f"X_{part}"), getattr(data, f"y_{part}")
+        keep = (y == low) | (y == high)
+        parts[f"X_{part}"] = X if keep.all() else X[keep]
+        parts[f"y_{part}"] = np.where(y[keep] == high, 1, -1)
+    two = replace(data, class_names=(names[chosen[0]], names[chosen[1]]), **parts)
+    return two, pair
+
+
+def prepare(data: Dataset, pair: str, n: int | None) -> Prepared:
+    """Make the two-class problem that every page shows."""
+    two, pair = two_classes(data, pair)
+    notes = []
+    rows = n or DEFAULT_ROWS.get(data.name, MOST_TRAIN)
+    if len(np.unique(two.y_train[:rows])) < 2:
+        rows = len(two.y_train)  # a sorted table: its first rows are all of one class
+    if rows < len(two.y_train):
+        notes.append(f"first {rows:,} of {len(two.y_train):,} training rows")
+    if len(two.y_test) > MOST_TEST:
+        notes.append(f"first {MOST_TEST:,} of {len(two.y_test):,} test rows")
+    two = replace(
+        two,
+        X_train=two.X_train[:rows],
+        y_train=two.y_train[:rows],
+        X_test=two.X_test[:MOST_TEST],
+        y_test=two.y_test[:MOST_TEST],
+    ).scaled()
+    standardised = two.image_shape is None and _uneven(two.X_train)
+    if standardised:
+        two = _standardised(two)
+        notes.append("features standardised: their scales differ widely")
+    return Prepared(two, pair, tuple(notes), standardised)
+
+
+def _uneven(X: np.ndarray) -> bool:
+    spread = X.std(axis=0)
+    spread = spread[spread > 0]
+    return bool(len(spread) and spread.max() > UNEVEN * spread.min())
+
+
+def _standardised(data: Dataset) -> Dataset:
+    mean, spread = data.X_train.mean(axis=0), data.X_train.std(axis=0)
+    spread = np.where(spread > 0, spread, 1.0)
+    return replace(
+        data, X_train=(data.X_train - mean) / spread, X_test=(data.X_test - mean) / spread
+    )

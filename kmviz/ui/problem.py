@@ -1,0 +1,183 @@
+"""The problem that every page looks at: a data set and the machine trained on it, cached."""
+
+from __future__ import annotations
+
+import time
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+import streamlit as st
+from numpy.typing import NDArray
+from sklearn.pipeline import Pipeline
+from sklearn.preprocessing import FunctionTransformer
+from sklearn.svm import SVC
+
+from kmviz.datasets import Dataset
+from kmviz.kernels import Normalized, Polynomial
+from kmviz.machines import KernelMachine
+from kmviz.ui import code, prepare, state
+
+
+@dataclass(frozen=True, eq=False)
+class Problem:
+    """Two classes, a trained machine, and the query that the visitor follows.
+
+    Attributes
+    ----------
+    key : tuple
+        Stands for data and machine: equal keys, equal problems. Use it as a cache key.
+    data : Dataset
+        Two classes with labels -1 and +1; `class_names` names them in this order.
+    svc : SVC
+        The fitted machine, and what to time against. It takes `svc_rows(X)`.
+    machine : KernelMachine
+        The same as a kernel machine; takes rows of `data`.
+    estimator : SVC or Pipeline
+        The same as an estimator that takes rows of `data` (`FrozenEstimator(problem.estimator)`).
+    exact : array of shape (n_test,)
+        f of every test row.
+    query : int
+        The selected row of `data.X_test`.
+    """
+
+    key: tuple
+    data: Dataset
+    svc: SVC
+    machine: KernelMachine
+    estimator: Any
+    exact: NDArray[np.float64]
+    train_error: float
+    test_error: float
+    at_bound: float
+    fit_seconds: float
+    notes: tuple[str, ...]
+    standardised: bool
+    pair: str
+    query: int = 0
+
+    @property
+    def x(self) -> NDArray[Any]:
+        """The query's row."""
+        return self.data.X_test[self.query]
+
+    @property
+    def label(self) -> int:
+        """The query's true label, -1 or +1."""
+        return int(self.data.y_test[self.query])
+
+    @property
+    def n_vectors(self) -> int:
+        """m, the kernel values that an exact answer takes."""
+        return self.machine.n_vectors
+
+    @property
+    def is_plane(self) -> bool:
+        """Whether the data is two-dimensional and can be drawn as it is."""
+        return self.data.X_train.shape[1] == 2
+
+    @property
+    def image_shape(self) -> tuple[int, int] | None:
+        """Height and width, if a row is an image."""
+        return self.data.image_shape
+
+    @property
+    def code(self) -> str:
+        """The lines of Python that make `data` and `svc` again."""
+        return code.of_problem(self)
+
+    def svc_rows(self, X: NDArray[Any]) -> NDArray[Any]:
+        """Return rows of `data` as `svc` takes them."""
+        return self.estimator[:-1].transform(X) if isinstance(self.estimator, Pipeline) else X
+
+
+def load_chosen() -> Dataset:
+    """Return the data set that the session names, all of it."""
+    session = st.session_state
+    if session["data"] == "upload":
+        return session[state.UPLOAD].data
+    return _loaded(session["data"], session["noise"], session["seed"], session["n"])
+
+
+def current(data: Dataset) -> Problem:
+    """Return the problem that the session describes, trained or from the cache."""
+    session = st.session_state
+    name, kernel = session["data"], session["kernel"]
+    machine_key = (
+        kernel,
+        float(session["C"]),
+        session["gamma"] if kernel in ("rbf", "poly") else None,
+        session["degree"] if kernel in ("poly", "poly_normalized") else None,
+    )
+    digest = session[state.UPLOAD].digest if name == "upload" else ""
+    data_key = (name, digest, session["pair"], session["n"], session["noise"], session["seed"])
+    problem = _trained(data_key + machine_key, data, session["pair"], session["n"], *machine_key)
+    return replace(problem, query=session["query"])
+
+
+@st.cache_resource(max_entries=8, show_spinner="Loading the data …")
+def _loaded(name: str, noise: float | None, seed: int, n: int | None) -> Dataset:
+    return prepare.load(name, noise, seed, n)
+
+
+@st.cache_resource(max_entries=16, show_spinner="Training the machine …", show_time=True)
+def _trained(
+    key: tuple,
+    _data: Dataset,
+    pair: str,
+    n: int | None,
+    kernel: str,
+    C: float,
+    gamma: float | str | None,
+    degree: int | None,
+) -> Problem:
+    made = prepare.prepare(_data, pair, n)
+    data = made.data
+    start = time.perf_counter()
+    svc, machine, estimator = fit(data.X_train, data.y_train, kernel, C, gamma, degree)
+    seconds = time.perf_counter() - start
+    exact = machine.decision_function(data.X_test)
+    on_train = machine.decision_function(data.X_train)
+    return Problem(
+        key=key,
+        data=data,
+        svc=svc,
+        machine=machine,
+        estimator=estimator,
+        exact=exact,
+        train_error=float(np.mean((on_train > 0) != (data.y_train > 0))),
+        test_error=float(np.mean((exact > 0) != (data.y_test > 0))),
+        at_bound=float(np.mean(np.abs(machine.beta) >= C * (1 - 1e-6))),
+        fit_seconds=seconds,
+        notes=made.notes,
+        standardised=made.standardised,
+        pair=made.pair,
+    )
+
+
+def fit(
+    X: NDArray[Any],
+    y: NDArray[Any],
+    kernel: str,
+    C: float,
+    gamma: float | str | None,
+    degree: int | None,
+) -> tuple[SVC, KernelMachine, Any]:
+    """Train, and return the SVC, its machine and an estimator that takes rows like X.
+
+    scikit-learn is slow with a callable kernel. The normalised polynomial kernel is a plain
+    power of dot products of the embedded rows, so the SVC is trained on those.
+    """
+    if kernel != "poly_normalized":
+        svc = SVC(kernel=kernel, C=C, gamma=gamma or "scale", degree=degree or 3, coef0=1.0)
+        svc.fit(X, y)
+        return svc, KernelMachine.from_estimator(svc), svc
+    normalized = Normalized(Polynomial(degree=degree, gamma=1.0, coef0=1.0))
+    svc = SVC(kernel="poly", C=C, gamma=1.0, degree=degree, coef0=0.0)
+    svc.fit(normalized.embed(X), y)
+    order = np.argsort(svc.support_)
+    machine = KernelMachine(
+        X[svc.support_[order]], svc.dual_coef_.ravel()[order], -float(svc.intercept_[0]), normalized
+    )
+    embed = FunctionTransformer(normalized.embed)
+    return svc, machine, Pipeline([("embed", embed.fit(X[:1])), ("svc", svc)])

@@ -1,0 +1,151 @@
+"""The parts of the Start page: lessons, cards, the query, ways on."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+import streamlit as st
+from numpy.typing import NDArray
+
+from kmviz.ui import parts, state
+from kmviz.ui.frame import PAGES, page_link
+from kmviz.ui.problem import Problem
+
+
+@dataclass(frozen=True)
+class Lesson:
+    """One click to a view, a question to the class, and where the answer shows."""
+
+    name: str
+    question: str
+    look: str
+    values: dict[str, Any] = field(default_factory=dict)
+
+
+LESSONS = (
+    Lesson(
+        "Banana, RBF",
+        "Which training points does the machine need to keep, and which could it forget?",
+        "The rings are the support vectors. They line the boundary; points deep inside a class "
+        "carry none. Lower C: do more or fewer points become support vectors?",
+        {"data": "banana", "kernel": "rbf", "C": 10.0, "gamma": 0.5},
+    ),
+    Lesson(
+        "Checkerboard",
+        "One curved line no longer separates the classes. What does that do to the price of an "
+        "answer?",
+        "Every field of the board needs support vectors of its own, and each query pays for all "
+        "of them, also those at the far end of the board that hardly matter to it.",
+        {"data": "checkerboard", "kernel": "rbf", "C": 10.0, "gamma": 5.0},
+    ),
+    Lesson(
+        "MNIST 3 against 8",
+        "In 784 dimensions, how many of the training digits end up as support vectors?",
+        "Most queries lie far from f(x) = 0: their class is plain. Yet each of them costs as "
+        "much as the few hard ones. Click a point near zero and look at the digit.",
+        {"data": "mnist", "pair": "3-8", "kernel": "poly_normalized", "C": 10.0, "degree": 9},
+    ),
+)
+_FRESH = {"pair": "", "n": None, "noise": None, "seed": 0, "query": 0}
+
+
+def lessons() -> None:
+    """Draw the presets, and the lesson that the current view belongs to."""
+    session = st.session_state
+    active = None
+    with st.container(horizontal=True):
+        for lesson in LESSONS:
+            on = all(session[k] == lesson.values[k] for k in ("data", "kernel"))
+            active = lesson if on else active
+            st.button(
+                lesson.name,
+                key=f"lesson_{lesson.values['data']}",
+                type="primary" if on else "secondary",
+                on_click=state.put,
+                kwargs=_FRESH | lesson.values,
+            )
+    if active:
+        st.markdown(f"**Question to the class.** {active.question}")
+        parts.look_for(active.look)
+
+
+def data_card(problem: Problem) -> None:
+    """Draw what the data is and where it is from."""
+    data = problem.data
+    low, high = data.class_names
+    with st.container(border=True, height="stretch"):
+        st.subheader(f"The data: {data.name.replace('_', ' ')}", anchor=False)
+        parts.metrics(
+            [
+                ("Training rows", f"{len(data.y_train):,}", "Rows the machine learned from."),
+                ("Test rows", f"{len(data.y_test):,}", "Rows it never saw: the queries."),
+                ("Features", f"{data.X_train.shape[1]:,}", "Numbers that describe one row."),
+            ]
+        )
+        st.markdown(f"Classes: ● **{low}** and ◆ **{high}**.")
+        st.caption(" ".join([data.about, *(f"Shown: {note}." for note in problem.notes)]))
+        st.caption(f"Source: {data.source}. Licence: {data.licence}.")
+
+
+def machine_card(problem: Problem) -> None:
+    """Draw what the machine is made of and how well it does."""
+    m, n = problem.n_vectors, len(problem.data.y_train)
+    with st.container(border=True, height="stretch"):
+        st.subheader("The machine", anchor=False)
+        parts.metrics(
+            [
+                ("Support vectors", f"{m:,}", "Training rows that every answer is compared with."),
+                ("At the bound", f"{problem.at_bound:.0%}", "Support vectors with |β| = C."),
+                ("Test error", f"{problem.test_error:.1%}", "Share of test rows answered wrongly."),
+            ]
+        )
+        st.markdown(
+            f"It kept **{m / n:.0%}** of its training rows. Training error "
+            f"{problem.train_error:.1%}."
+        )
+        st.latex(rf"f(x) = \sum_{{i=1}}^{{{m}}} \beta_i\, K(x_i, x) - b")
+        st.caption(f"K: {_kernel_text(problem.machine.kernel)}. The sign of f(x) is the class.")
+
+
+def full_price(problem: Problem) -> NDArray[np.float32]:
+    """Return what the exact machine spends on each test row: m kernel values."""
+    return np.full(len(problem.exact), problem.n_vectors, dtype=np.float32)
+
+
+def query_card(problem: Problem) -> None:
+    """Draw the query: what it is, what the machine says, what that cost."""
+    names = problem.data.class_names
+    output = float(problem.exact[problem.query])
+    answer, truth = names[int(output > 0)], names[int(problem.label > 0)]
+    m, d = problem.n_vectors, problem.data.X_train.shape[1]
+    with st.container(border=True, horizontal=True, vertical_alignment="center"):
+        if problem.image_shape:
+            st.image(problem.x.reshape(problem.image_shape), width=84, clamp=True)
+        verdict = "rightly" if answer == truth else f"wrongly: it is **{truth}**"
+        st.markdown(
+            f"**Query {problem.query}** (★): f(x) = {output:.3g}, so the machine says "
+            f"**{answer}**, {verdict}. That took **{m:,} kernel values**, about "
+            f"{m * d:,} multiplications. Click another point to follow it instead."
+        )
+
+
+def ways_on() -> None:
+    """Draw the links to the methods and what each will do about the price."""
+    st.subheader("What can be done about it", anchor=False)
+    pages = PAGES[1:7]
+    for row in (pages[:3], pages[3:]):
+        for column, (title, file, icon, line) in zip(st.columns(3), row):
+            with column.container(border=True, height="stretch"):
+                page_link(title, file, icon, f"**{title}**")
+                st.caption(line)
+
+
+def _kernel_text(kernel: Any) -> str:
+    inner = getattr(kernel, "kernel", None)
+    if inner is not None:
+        return f"normalised {_kernel_text(inner)}"
+    values = {k: getattr(kernel, k) for k in ("gamma", "degree", "coef0") if hasattr(kernel, k)}
+    words = ", ".join(f"{name} {value:.3g}" for name, value in values.items())
+    return " with ".join(part for part in (type(kernel).__name__.lower(), words) if part)

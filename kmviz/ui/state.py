@@ -1,0 +1,116 @@
+"""The choices a visitor made, in the URL and in the session: the only module that knows both.
+
+On arrival the URL is read into the session; at the end of a run it is written back. In between
+pages use widgets with plain keys. Three things make this more than two assignments:
+
+- Streamlit forgets the value of a widget that a page does not draw. A copy of every value is
+  kept beside it, so that a choice holds from page to page.
+- The Back button changes the URL under the session. A URL that is not the one last seen wins
+  over the session, unless a widget was moved in the same breath.
+- A URL that already says what the session holds is left as it is, so that Back always leads
+  somewhere else.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+from urllib.parse import urlencode
+
+import streamlit as st
+
+from kmviz import datasets
+from kmviz.ui.params import Choice, Number, Param, Text
+
+_KEPT, _SEEN, _PARAMS, _PAGES = "kmviz.kept", "kmviz.seen", "kmviz.params", "kmviz.pages"
+_CORRECTED = "kmviz.corrected"
+UPLOAD = "kmviz.upload"  #: the visitor's own data set, while the session lasts
+
+KERNELS = ("linear", "poly", "rbf", "poly_normalized")
+
+
+def shared() -> dict[str, Param]:
+    """Return the parameters that all pages share."""
+    names = datasets.names() + (("upload",) if UPLOAD in st.session_state else ())
+    return {
+        "data": Choice(*names, default="banana"),
+        "pair": Text(),
+        "n": Number(None, 20, 20_000, whole=True),
+        "noise": Number(None, 0.0, 200.0),
+        "seed": Number(0, 0, 9_999),
+        "kernel": Choice(*KERNELS, default="rbf"),
+        "C": Number(10.0, 1e-3, 1e5),
+        "gamma": Number("scale", 1e-6, 1e4, whole=False),
+        "degree": Number(3, 1, 12),
+        "query": Number(0, 0, 10_000_000),
+    }
+
+
+def arrive(title: str, own: Mapping[str, Param] | None = None) -> None:
+    """Bring session and URL together; call before the first widget of a page."""
+    session = st.session_state
+    params = shared() | dict(own or {})
+    session[_PARAMS] = (title, tuple(own or ()), params)
+    kept = session.setdefault(_KEPT, {})
+    url = st.query_params.to_dict()
+    moved = any(n in session and n in kept and session[n] != kept[n] for n in params)
+    if url != session.get(_SEEN) and not moved:
+        values = {name: param.read(url.get(name)) for name, param in params.items()}
+    else:
+        values = {name: session.get(name, kept.get(name)) for name in params}
+        values = {n: v if params[n].fits(v) else params[n].default for n, v in values.items()}
+    for name, value in values.items():
+        session[name] = kept[name] = value
+    session[_SEEN], session[_CORRECTED] = url, set()
+
+
+def settle() -> None:
+    """Write the choices into the URL; the last thing a page does."""
+    session = st.session_state
+    title, own, params = session[_PARAMS]
+    values = {name: session[name] for name in params}
+    session[_KEPT].update(values)
+    session.setdefault(_PAGES, {})[title] = _texts({n: values[n] for n in own}, params)
+    url = session[_SEEN]
+    told = {name: param.read(url.get(name)) for name, param in params.items()}
+    if any(values[name] != told[name] for name in params if name not in session[_CORRECTED]):
+        session[_SEEN] = _texts(values, params)
+        st.query_params.from_dict(session[_SEEN])
+
+
+def put(**values: Any) -> None:
+    """Set choices from a callback (a click on a chart, a preset)."""
+    for name, value in values.items():
+        st.session_state[name] = value
+
+
+def replace(name: str, value: Any) -> None:
+    """Correct a choice that the data cannot serve, before its widget is drawn."""
+    session = st.session_state
+    if session[name] != value:
+        session[name] = session[_KEPT][name] = value
+        session[_CORRECTED].add(name)
+
+
+def link(title: str | None = None) -> dict[str, str]:
+    """Return the URL parameters that lead to a page with all choices kept.
+
+    Without a title: to this page, as it is now.
+    """
+    session = st.session_state
+    here, own, params = session[_PARAMS]
+    texts = _texts({n: session[n] for n in params if n not in own}, params)
+    if title in (None, here):
+        return texts | _texts({n: session[n] for n in own}, params)
+    return texts | session.get(_PAGES, {}).get(title, {})
+
+
+def address() -> str:
+    """Return the whole URL that rebuilds this view."""
+    base = (st.context.url or "").split("?")[0]
+    return f"{base}?{urlencode(link(), safe=',')}"
+
+
+def _texts(values: Mapping[str, Any], params: Mapping[str, Param]) -> dict[str, str]:
+    texts = {name: params[name].write(value) for name, value in values.items()}
+    return {name: text for name, text in texts.items() if text is not None}

@@ -124,19 +124,24 @@ class TableEncoder:
 def read_cells(column: pd.Series) -> tuple[pd.Series, np.ndarray]:
     """Cells as stripped text (missing ones left out) and as numbers (NaN where none).
 
+    A column that has a number type already keeps it.
+
     Raises
     ------
     DataError
         If a number is infinite or beyond 1e15.
     """
-    if pd.api.types.is_numeric_dtype(column) and not pd.api.types.is_bool_dtype(column):
+    if _has_number_type(column):
         numbers = column.to_numpy(dtype=float, na_value=np.nan)
-        text = column.dropna().astype(str)
+        text = column.dropna()
     else:
-        text = column.dropna().astype(str).str.strip()
-        text = text[~text.str.lower().isin(_MISSING)]
-        parsed = pd.to_numeric(text.astype(object), errors="coerce").astype(float)
-        numbers = parsed.reindex(column.index).to_numpy(dtype=float)
+        text = column.dropna().astype(str)
+        numbers = _parsed(text)
+        if len(text) < len(column) or np.isnan(numbers).any():  # look closer, at more cost
+            text = text.str.strip()
+            text = text[~text.str.lower().isin(_MISSING)]
+            parsed = pd.Series(_parsed(text), index=text.index)
+            numbers = parsed.reindex(column.index).to_numpy(dtype=float)
     with np.errstate(invalid="ignore"):
         large = np.abs(numbers) > LARGEST
     if large.any():
@@ -149,6 +154,14 @@ def read_cells(column: pd.Series) -> tuple[pd.Series, np.ndarray]:
             "cell; if the column only identifies rows, remove it."
         )
     return text, numbers
+
+
+def _has_number_type(column: pd.Series) -> bool:
+    return pd.api.types.is_numeric_dtype(column) and not pd.api.types.is_bool_dtype(column)
+
+
+def _parsed(text: pd.Series) -> np.ndarray:
+    return pd.to_numeric(text.astype(object), errors="coerce").to_numpy(dtype=float)
 
 
 def is_numeric(text: pd.Series, numbers: np.ndarray) -> bool:
@@ -177,9 +190,9 @@ def _useless(text: pd.Series, numbers: np.ndarray, n_rows: int) -> str:
     """Why a column cannot be used, empty if it can; mixed columns raise."""
     if text.empty:
         return "it has no values"
-    distinct = text.nunique()
     if is_numeric(text, numbers):
         return "" if np.nanmin(numbers) < np.nanmax(numbers) else "it has one value only"
+    distinct = text.nunique()
     finite = numbers[np.isfinite(numbers)]
     # 1, 2, 3+ are categories; 12.5, 13.1, abc is a measurement gone wrong
     if len(finite) >= len(text) / 2 and (len(np.unique(finite)) > 10 or (finite % 1 != 0).any()):
@@ -208,7 +221,7 @@ def _filled_numbers(column: pd.Series, fill: float) -> np.ndarray:
 
 
 def _one_hot(column: pd.Series, categories: list[str], fill: float | str) -> np.ndarray:
-    text, _ = read_cells(column)
+    text = class_text(column) if _has_number_type(column) else read_cells(column)[0]
     codes = pd.Index(categories).get_indexer(text.reindex(column.index))
     codes[codes < 0] = categories.index(str(fill))
     shown = np.arange(1 if len(categories) == 2 else 0, len(categories))

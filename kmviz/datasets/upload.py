@@ -68,7 +68,7 @@ def encode_table(
     chosen = _find_target(frame, target)
     if target is None:
         notes.append(f"Column {chosen!r} was taken as the class to predict.")
-    frame, y = _labelled(frame, chosen, notes)
+    frame, y = _labelled(_parsed_once(frame), chosen, notes)
     train, test = split_rows(y, _train_size(len(y), len(np.unique(y)), test_share), seed)
     encoder = TableEncoder.fit(frame.iloc[train], chosen)
     if not encoder.columns:
@@ -113,6 +113,16 @@ def _find_target(frame: pd.DataFrame, target: str | None) -> str:
         "No column looks like a class to predict: each has one value only, or more than "
         f"{FEW_VALUES}. Name the class column 'target', or group its values."
     )
+
+
+def _parsed_once(frame: pd.DataFrame) -> pd.DataFrame:
+    """The frame with its columns of numbers as numbers, so that text is parsed only here."""
+    columns = {}
+    for name in frame.columns:
+        text, numbers = read_cells(frame[name])
+        clean = len(text) > 0 and is_numeric(text, numbers)
+        columns[name] = numbers if clean else frame[name].to_numpy()
+    return pd.DataFrame(columns, index=frame.index)
 
 
 def _labelled(

@@ -81,3 +81,11 @@ def test_numeric_classes_sort_as_numbers():
     encoder = TableEncoder.fit(frame, "y")
     assert encoder.classes == ["2.5", "9", "10"]
     np.testing.assert_array_equal(encoder.labels(frame), [2, 1, 2, 0])
+
+
+def test_numbers_among_categories_keep_their_names():
+    """A later chunk that holds only the numbers of 1, 2, 3+ may come typed."""
+    encoder = TableEncoder.fit(pd.DataFrame({"rooms": ["1", "2", "3+", "1"]}))
+    expected = encoder.transform(pd.DataFrame({"rooms": ["2", "1"]}))
+    np.testing.assert_array_equal(encoder.transform(pd.DataFrame({"rooms": [2, 1]})), expected)
+    assert expected.tolist() == [[0, 1, 0], [1, 0, 0]]

@@ -46,7 +46,7 @@ class Plane:
 def boundary(plane: Plane, query: int | None = None, height: int = 520) -> go.Figure:
     """Draw the plane; `query` is the row of `plane.queries` to mark."""
     figure = go.Figure()
-    if plane.values is not None:
+    if plane.x is not None and plane.y is not None and plane.values is not None:
         figure.add_traces(field(plane.x, plane.y, plane.values))
     figure.add_traces(training_points(plane))
     figure.add_traces(support_vectors(plane))
@@ -54,7 +54,7 @@ def boundary(plane: Plane, query: int | None = None, height: int = 520) -> go.Fi
     if query is not None:
         figure.add_trace(query_mark(plane.queries[query]))
     theme.finish(figure, *plane.axes, title=plane.title, height=height)
-    if plane.values is not None:
+    if plane.x is not None and plane.y is not None:
         figure.update_xaxes(range=[float(plane.x[0]), float(plane.x[-1])])
         figure.update_yaxes(range=[float(plane.y[0]), float(plane.y[-1])])
     return figure
@@ -82,7 +82,7 @@ def field(x: NDArray, y: NDArray, values: NDArray) -> list[go.Contour]:
         contours={"type": "constraint", "operation": "=", "value": 0.0},
         line={"width": 2.5, "color": theme.INK},
         hoverinfo="skip",
-        name="boundary, f(x) = 0",
+        name="boundary",
         showlegend=True,
     )
     return [bands, line]
@@ -119,7 +119,7 @@ def support_vectors(plane: Plane) -> list[go.Scatter | go.Scattergl]:
             x=rows[:, 0],
             y=rows[:, 1],
             mode="markers",
-            name="support vector, sized by |β|",
+            name="support vector (size: |β|)",
             text=[f"{w:.3g}" for w in plane.weights],
             hovertemplate="support vector<br>β = %{text}<extra></extra>",
             marker={

@@ -42,7 +42,8 @@ def effort(
         figure.add_hline(
             y=n_vectors,
             line={"color": theme.INK, "width": 1, "dash": "dash"},
-            annotation={"text": f"all {n_vectors:,} support vectors", "xanchor": "right"},
+            annotation={"text": f"all {n_vectors:,} support vectors", "yshift": 10},
+            annotation_position="top left",
         )
     if query is not None:
         figure.add_trace(_mark(outputs[query], costs[query]))

@@ -12,7 +12,7 @@ from kmviz.ui.params import Choice, Flag, Number, Words
 from kmviz.ui.parts import chart, clicked, look_for, metrics, pick, take_home
 from kmviz.ui.plane import grid, plane
 from kmviz.ui.problem import Problem
-from kmviz.ui.state import put
+from kmviz.ui.state import limit, put
 
 __all__ = [
     "PAGES",
@@ -26,6 +26,7 @@ __all__ = [
     "finish",
     "frame",
     "grid",
+    "limit",
     "look_for",
     "metrics",
     "page_link",

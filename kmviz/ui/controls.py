@@ -21,8 +21,9 @@ GAMMAS = (0.001, 0.003, 0.01, 0.03, 0.1, 0.3, 0.5, 1.0, 2.0, 5.0, 10.0, 30.0, 10
 def choose_data() -> None:
     """Draw the choice of the data set."""
     st.subheader("Data", anchor=False)
-    options = state.shared()["data"].options
-    st.selectbox("Data set", options, key="data", format_func=_data_name, on_change=_new_data)
+    st.selectbox(
+        "Data set", state.data_names(), key="data", format_func=_data_name, on_change=_new_data
+    )
 
 
 def choose_rows(data: Dataset) -> None:

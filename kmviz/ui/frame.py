@@ -11,42 +11,58 @@ from streamlit.errors import StreamlitAPIException
 from kmviz.ui import controls, problem, state
 from kmviz.ui.params import Param
 
-#: Title, file, emoji and one line for each page, in the order of the menu.
+#: Title, file, icon and one line for each page, in the order of the menu.
 PAGES = (
-    ("Start", "app.py", "🧭", "The data, the machine, and what each answer costs today."),
+    (
+        "Start",
+        "app.py",
+        ":material/explore:",
+        "The data, the machine, and what each answer costs today.",
+    ),
     (
         "Nearest support vectors",
         "pages/1_Nearest_Support_Vectors.py",
-        "🎯",
+        ":material/target:",
         "Look at the most similar support vectors first and stop once the sign is settled.",
     ),
     (
         "Anytime bounds",
         "pages/2_Anytime_Bounds.py",
-        "📏",
+        ":material/straighten:",
         "Narrow a guaranteed interval around f(x) step by step until it leaves zero behind.",
     ),
     (
         "Reduced set",
         "pages/3_Reduced_Set.py",
-        "🗜️",
+        ":material/compress:",
         "Replace thousands of support vectors by a handful that say nearly the same.",
     ),
     (
         "Local models",
         "pages/4_Local_Models.py",
-        "🗺️",
+        ":material/map:",
         "Train many small machines and let the nearest one answer.",
     ),
     (
         "Support vector tree",
         "pages/5_Support_Vector_Tree.py",
-        "🌳",
+        ":material/account_tree:",
         "Ask one support vector at each fork: ten comparisons lead to an answer.",
     ),
-    ("Compare", "pages/6_Compare.py", "⚖️", "All methods on your data: cost against agreement."),
-    ("Papers", "pages/7_Papers.py", "📚", "The published tables, ours beside theirs."),
+    (
+        "Compare",
+        "pages/6_Compare.py",
+        ":material/balance:",
+        "All methods on your data: cost against agreement.",
+    ),
+    (
+        "Papers",
+        "pages/7_Papers.py",
+        ":material/menu_book:",
+        "The published tables, ours beside theirs.",
+    ),
 )
+ICON = "🧭"  # in the browser's tab: a :material/ icon there would ask a font host
 _ROOT = Path(__file__).resolve().parents[2]
 
 
@@ -61,8 +77,7 @@ def frame(
     own : the page's own URL parameters by name; a widget with that `key=` edits one
     heading : what stands at the top of the page, if not the title
     """
-    icon = next((icon for name, _, icon, _ in PAGES if name == title), "🧭")
-    st.set_page_config(page_title=f"{title} · kmviz", page_icon=icon, layout="wide")
+    st.set_page_config(page_title=f"{title} · kmviz", page_icon=ICON, layout="wide")
     state.arrive(title, own)
     with st.sidebar:
         navigation()
@@ -97,11 +112,11 @@ def page_link(title: str, file: str, icon: str, label: str | None = None) -> Non
         st.page_link(file, label=label or title, icon=icon, query_params=state.link(title))
     except StreamlitAPIException:
         # A page that is run by itself, as a test may do, has no neighbours to link to.
-        st.caption(f"{icon} {label or title}")
+        st.caption(label or title)
 
 
 def copy_link() -> None:
     """Draw the link that rebuilds this view."""
-    with st.popover("Copy link", icon="🔗", width="stretch"):
+    with st.popover("Copy link", icon=":material/link:", width="stretch"):
         st.caption("Rebuilds this view: data, machine, query and what this page shows.")
         st.code(state.address(), language=None, wrap_lines=True)

@@ -68,7 +68,7 @@ def metrics(items: Iterable[tuple[str, Any, str | None]]) -> None:
 
 def look_for(text: str) -> None:
     """Say what to notice in the chart beside it."""
-    st.info(text, icon="👀")
+    st.info(text, icon=":material/visibility:")
 
 
 def take_home(
@@ -89,7 +89,7 @@ def take_home(
     code : the lines that rebuild what the page shows; default: data and machine
     """
     text = code if code is not None else problem.code
-    with st.expander("Take it home", icon="🎒"):
+    with st.expander("Take it home", icon=":material/backpack:"):
         st.code(text, language="python")
         with st.container(horizontal=True):
             _download("Python", lambda: text, f"{name}.py", "text/x-python")
@@ -105,7 +105,9 @@ def take_home(
 
 def _download(label: str, make: Callable[[], Any], file_name: str, mime: str) -> None:
     key = f"download_{file_name}"
-    st.download_button(label, make, file_name, mime, key=key, on_click="ignore", icon="⬇️")
+    st.download_button(
+        label, make, file_name, mime, key=key, on_click="ignore", icon=":material/download:"
+    )
 
 
 def _csv(trace: Any) -> str:

@@ -172,8 +172,8 @@ def fit(
         svc = SVC(kernel=kernel, C=C, gamma=gamma or "scale", degree=degree or 3, coef0=1.0)
         svc.fit(X, y)
         return svc, KernelMachine.from_estimator(svc), svc
-    normalized = Normalized(Polynomial(degree=degree, gamma=1.0, coef0=1.0))
-    svc = SVC(kernel="poly", C=C, gamma=1.0, degree=degree, coef0=0.0)
+    normalized = Normalized(Polynomial(degree=degree or 3, gamma=1.0, coef0=1.0))
+    svc = SVC(kernel="poly", C=C, gamma=1.0, degree=degree or 3, coef0=0.0)
     svc.fit(normalized.embed(X), y)
     order = np.argsort(svc.support_)
     machine = KernelMachine(

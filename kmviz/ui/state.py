@@ -29,11 +29,15 @@ UPLOAD = "kmviz.upload"  #: the visitor's own data set, while the session lasts
 KERNELS = ("linear", "poly", "rbf", "poly_normalized")
 
 
+def data_names() -> tuple[str, ...]:
+    """Return the data sets to choose from, the visitor's own included."""
+    return datasets.names() + (("upload",) if UPLOAD in st.session_state else ())
+
+
 def shared() -> dict[str, Param]:
     """Return the parameters that all pages share."""
-    names = datasets.names() + (("upload",) if UPLOAD in st.session_state else ())
     return {
-        "data": Choice(*names, default="banana"),
+        "data": Choice(*data_names(), default="banana"),
         "pair": Text(),
         "n": Number(None, 20, 20_000, whole=True),
         "noise": Number(None, 0.0, 200.0),
@@ -55,13 +59,14 @@ def arrive(title: str, own: Mapping[str, Param] | None = None) -> None:
     url = st.query_params.to_dict()
     moved = any(n in session and n in kept and session[n] != kept[n] for n in params)
     if url != session.get(_SEEN) and not moved:
+        session[_CORRECTED] = {}
         values = {name: param.read(url.get(name)) for name, param in params.items()}
     else:
         values = {name: session.get(name, kept.get(name)) for name in params}
         values = {n: v if params[n].fits(v) else params[n].default for n, v in values.items()}
     for name, value in values.items():
         session[name] = kept[name] = value
-    session[_SEEN], session[_CORRECTED] = url, set()
+    session[_SEEN] = url
 
 
 def settle() -> None:
@@ -73,7 +78,7 @@ def settle() -> None:
     session.setdefault(_PAGES, {})[title] = _texts({n: values[n] for n in own}, params)
     url = session[_SEEN]
     told = {name: param.read(url.get(name)) for name, param in params.items()}
-    if any(values[name] != told[name] for name in params if name not in session[_CORRECTED]):
+    if values != told | session[_CORRECTED]:
         session[_SEEN] = _texts(values, params)
         st.query_params.from_dict(session[_SEEN])
 
@@ -89,7 +94,12 @@ def replace(name: str, value: Any) -> None:
     session = st.session_state
     if session[name] != value:
         session[name] = session[_KEPT][name] = value
-        session[_CORRECTED].add(name)
+        session[_CORRECTED][name] = value
+
+
+def limit(name: str, low: float, high: float) -> None:
+    """Clip a choice to what the data allows, before its widget is drawn."""
+    replace(name, min(max(st.session_state[name], low), high))
 
 
 def link(title: str | None = None) -> dict[str, str]:

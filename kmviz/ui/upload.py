@@ -31,7 +31,11 @@ class Upload:
 
 def section() -> None:
     """Draw the upload of a table."""
-    with st.expander("Use your own data", icon="📂", expanded=state.UPLOAD in st.session_state):
+    with st.expander(
+        "Use your own data",
+        icon=":material/upload_file:",
+        expanded=state.UPLOAD in st.session_state,
+    ):
         st.file_uploader(
             f"A table with a column to predict: CSV, TSV or Parquet, up to {MEGABYTES} MB. "
             "It stays on this machine and is forgotten when the session ends.",
@@ -53,9 +57,12 @@ def _say() -> None:
     problem = st.session_state.get(_SAID)
     kept = st.session_state.get(state.UPLOAD)
     if problem:
-        st.error(problem, icon="🚫")
+        st.error(problem, icon=":material/error:")
     elif kept is not None:
-        st.success(f"**{kept.data.name}** is in use on all pages. {kept.data.about}", icon="✅")
+        st.success(
+            f"**{kept.data.name}** is in use on all pages. {kept.data.about}",
+            icon=":material/check_circle:",
+        )
 
 
 def _new_file() -> None:

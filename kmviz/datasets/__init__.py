@@ -20,7 +20,7 @@ from kmviz.datasets.encoder import TableEncoder
 from kmviz.datasets.errors import DataError
 from kmviz.datasets.frames import iter_frames, read_frame
 from kmviz.datasets.record import Dataset
-from kmviz.datasets.shipped import recorded
+from kmviz.datasets.shipped import banana, recorded
 from kmviz.datasets.upload import encode_table, read_table
 
 __all__ = [
@@ -37,7 +37,7 @@ __all__ = [
 ]
 
 _LOADERS: dict[str, Callable[..., Dataset]] = {
-    "banana": partial(recorded, "banana"),
+    "banana": banana,
     "two_moons": _generators.two_moons,
     "two_spirals": _generators.two_spirals,
     "checkerboard": _generators.checkerboard,

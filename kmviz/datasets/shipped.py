@@ -1,5 +1,6 @@
 """Recorded sets: the values in `sample_data/`, split by a seed."""
 
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -63,6 +64,20 @@ def recorded(name: str, n: int | None = None, seed: int = 0, whole: bool = False
         about=f"{entry.about} {rows}",
         source=entry.source,
         licence=entry.licence,
+    )
+
+
+def banana(n: int | None = None, noise: float = 0.0, seed: int = 0, whole: bool = False) -> Dataset:
+    """The banana set; `noise` moves every point by that deviation, 0 leaves it as recorded."""
+    data = recorded("banana", n, seed, whole)
+    if noise == 0:
+        return data
+    rng = np.random.default_rng(seed)
+    return replace(
+        data,
+        X_train=data.X_train + rng.normal(scale=noise, size=data.X_train.shape),
+        X_test=data.X_test + rng.normal(scale=noise, size=data.X_test.shape),
+        about=f"{data.about} Gaussian noise of {noise:g} added.",
     )
 
 

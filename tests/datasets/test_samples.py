@@ -166,3 +166,11 @@ def test_absent_values_say_where_they_were_looked_for(monkeypatch, tmp_path):
     monkeypatch.setattr(shipped_module, "FOLDERS", (tmp_path / "a", tmp_path / "b"))
     with pytest.raises(FileNotFoundError, match=r"no sonar.npz in .*a or .*b\. Reinstall"):
         datasets.load("sonar")
+
+
+def test_banana_takes_noise():
+    plain = datasets.load("banana", seed=2)
+    moved = datasets.load("banana", seed=2, noise=0.1)
+    np.testing.assert_array_equal(plain.y_train, moved.y_train)
+    spread = (moved.X_train - plain.X_train).std()
+    assert spread == pytest.approx(0.1, rel=0.1)

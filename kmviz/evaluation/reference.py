@@ -17,6 +17,7 @@ from sklearn.base import clone
 from sklearn.frozen import FrozenEstimator
 from sklearn.pipeline import Pipeline
 from sklearn.svm import SVC, NuSVC
+from sklearn.utils.multiclass import _ovr_decision_function
 from sklearn.utils.validation import check_is_fitted
 
 from kmviz.evaluation.cost import Decide, one_thread
@@ -81,11 +82,12 @@ def reference(estimator: Any, X_train: Any, y_train: Any) -> Reference:
 def exact_labels(clf: Any, X: Any) -> NDArray[Any]:
     """Return what the exact machines of a fitted method answer, in float64."""
     rows = clf._rows(X)
-    machines = exact_machines(clf)
-    outputs = np.column_stack([machine.decision_function(rows) for machine in machines])
-    combined = clf._combine(outputs)
-    winner = (combined > 0).astype(np.intp) if combined.ndim == 1 else combined.argmax(axis=1)
-    return clf.classes_[winner]
+    outputs = [machine.decision_function(rows) for machine in exact_machines(clf)]
+    if len(outputs) == 1:
+        return clf.classes_[(outputs[0] > 0).astype(np.intp)]
+    pairs = np.column_stack(outputs)
+    combined = _ovr_decision_function(pairs < 0, -pairs, len(clf.classes_))
+    return clf.classes_[combined.argmax(axis=1)]
 
 
 def exact_machines(clf: Any) -> list[Any]:

@@ -27,8 +27,15 @@ from skops.io.exceptions import UnsupportedTypeException, UntrustedTypesFoundExc
 #: A file may unfold to no more than this.
 MAX_BYTES = 2 * 2**30
 
-#: Layers whose classes a stored estimator may consist of.
-LAYERS = ("kernels", "machines", "methods", "datasets.encoder", "evaluation.table")
+#: Parts of kmviz whose classes a stored estimator may consist of.
+LAYERS = (
+    "kernels",
+    "machines",
+    "methods",
+    "datasets.encoder",
+    "evaluation.table",
+    "evaluation.peers",
+)
 
 #: What fitted scikit-learn estimators hold beside what skops trusts by itself.
 BESIDE = ("sklearn.frozen._frozen.FrozenEstimator", "numpy.dtype")
@@ -136,8 +143,8 @@ def untrusted_types(content: bytes, allowed: Iterable[str] = ()) -> set[str]:
 def trusted_types() -> tuple[str, ...]:
     """Return the full names of kmviz's own classes and the few others that estimators hold."""
     names = set(BESIDE)
-    for layer in LAYERS:
-        for module in _modules(f"kmviz.{layer}"):
+    for part in PARTS:
+        for module in _modules(f"kmviz.{part}"):
             names |= {
                 f"{cls.__module__}.{cls.__qualname__}"
                 for _, cls in inspect.getmembers(module, inspect.isclass)

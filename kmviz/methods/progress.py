@@ -1,7 +1,7 @@
 """How far a long fit has come: said to whoever listens, to nobody by default.
 
 Estimators never print. A page or a command line that wants to show progress listens around
-the call.
+the call, and may raise `Cancelled` to stop the work at its next report.
 
 Examples
 --------
@@ -24,6 +24,10 @@ Listener = Callable[[float, str], None]
 _listener: ContextVar[Listener | None] = ContextVar("_listener", default=None)
 
 
+class Cancelled(Exception):
+    """Raised by a listener: whoever waits wants no more of it."""
+
+
 @contextmanager
 def listening(listener: Listener) -> Iterator[None]:
     """Hear `listener(share, text)` from every fit called inside."""
@@ -32,6 +36,17 @@ def listening(listener: Listener) -> Iterator[None]:
         yield
     finally:
         _listener.reset(token)
+
+
+@contextmanager
+def part(start: float, stop: float, prefix: str = "") -> Iterator[None]:
+    """Make what is reported inside the stretch from `start` to `stop` of the outer work."""
+    outer = _listener.get()
+    if outer is None:
+        yield
+        return
+    with listening(lambda share, text: outer(start + (stop - start) * share, f"{prefix}{text}")):
+        yield
 
 
 def report(share: float, text: str = "") -> None:

@@ -1,0 +1,254 @@
+"""A slow, fitted SVC in, a fast classifier with a measured promise out."""
+
+from __future__ import annotations
+
+import warnings
+from dataclasses import dataclass
+from typing import Any, Literal
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.base import clone
+from sklearn.frozen import FrozenEstimator
+from sklearn.utils import _safe_indexing, check_random_state
+from sklearn.utils.validation import _num_samples
+
+from kmviz.evaluation.catalogue import SETTINGS
+from kmviz.evaluation.cost import batch_seconds, one_thread, single_seconds
+from kmviz.evaluation.reference import exact_labels
+from kmviz.kernels import Polynomial, is_known
+from kmviz.methods import progress
+from kmviz.methods.exact import ExactClassifier
+from kmviz.methods.promise import Promise, rows_needed, upper_bound
+
+#: A proof, not a sample, keeps these from differing (the last one up to float32 rounding).
+CERTIFIED = ("anytime", "anytime_spectral", "exact")
+
+#: These are as good as held-out rows show them to be.
+TESTED = ("nsv_approximate", "nsv", "reduced_5", "reduced", "svtree_path")
+
+#: No more rows than this are used to time a candidate.
+TIMED_ROWS = 500
+
+
+class PromiseWarning(UserWarning):
+    """The promise asked for cannot be given; the message says why and what it takes."""
+
+
+def accelerate(
+    fitted: Any,
+    X: Any,
+    method: str = "auto",
+    max_disagreement: float = 0.001,
+    *,
+    confidence: float = 0.95,
+    queries: Literal["batch", "single"] = "batch",
+    random_state: int | None = 0,
+) -> Any:
+    """Make a fitted SVC fast, and say what that may change.
+
+    Part of the rows calibrates the candidates; the others, which no candidate has seen, decide.
+    The exact machine's own answers are the target, so no labels are needed. The fastest
+    candidate (in CPU time on one thread) that keeps the promise is returned.
+
+    Parameters
+    ----------
+    fitted : estimator
+        A fitted `SVC`, `NuSVC`, `LinearSVC` or `KernelFisherClassifier`, or a `Pipeline` that
+        ends in one.
+    X : array or frame of shape (n, d)
+        Rows like those that will be asked about, best not the ones the machine was trained on.
+    method : str, default="auto"
+        "auto" tries them all; or one of "nsv", "nsv_approximate", "reduced", "reduced_5",
+        "svtree_path", "anytime", "anytime_spectral", "exact".
+    max_disagreement : float, default=0.001
+        The share of queries that may be answered differently from the exact machine.
+    confidence : float, default=0.95
+        Of the promise as a whole, however many candidates were tried.
+    queries : {"batch", "single"}
+        How queries will come: many at once, or one at a time.
+    random_state : int or None
+        Which rows calibrate and which decide.
+
+    Returns
+    -------
+    classifier
+        Fitted, with `promise_`: its rate, its confidence and the rows it rests on (0 rows where
+        it is proved: certified methods, and the exact float32 machine up to rounding).
+
+    Warns
+    -----
+    PromiseWarning
+        When there are too few rows for the promise (the message says how many it takes), or no
+        candidate kept it: the answer is then a certified method or the exact machine.
+
+    Examples
+    --------
+    >>> from sklearn.svm import SVC
+    >>> import kmviz
+    >>> data = kmviz.datasets.load("banana")
+    >>> svc = SVC().fit(data.X_train, data.y_train)
+    >>> fast = kmviz.accelerate(svc, data.X_test, max_disagreement=0.02)
+    >>> fast.promise_.rate <= 0.02
+    True
+    """
+    if not 0 < max_disagreement < 1:
+        raise ValueError(f"max_disagreement is a share between 0 and 1; got {max_disagreement!r}.")
+    names = _names(method)
+    frozen = FrozenEstimator(fitted)
+    exact = ExactClassifier(frozen).fit(X)
+    trial = _Trial(frozen, exact, X, max_disagreement, confidence, queries, random_state)
+    certified = [trial.certify(name) for name in names if name in CERTIFIED and trial.fits(name)]
+    if "exact" not in names:
+        certified.append(trial.certify("exact"))
+    best = min(certified, key=lambda candidate: candidate.seconds)
+    tested = [name for name in names if name in TESTED]
+    if tested:
+        best = trial.fastest_kept(tested, best)
+    best.classifier.promise_ = best.promise
+    return best.classifier
+
+
+def _names(method: str) -> tuple[str, ...]:
+    known = (*TESTED, *CERTIFIED)
+    if method == "auto":
+        return known
+    if method not in known:
+        raise ValueError(f"method must be 'auto' or one of {', '.join(known)}; got {method!r}.")
+    return (method,)
+
+
+@dataclass(frozen=True)
+class _Candidate:
+    classifier: Any
+    seconds: float
+    promise: Promise | None
+
+
+class _Trial:
+    """The rows of a trial, split once: some calibrate, the others decide."""
+
+    def __init__(
+        self, frozen: Any, exact: ExactClassifier, X: Any, rate: float, confidence: float,
+        queries: str, random_state: int | None,
+    ) -> None:  # fmt: skip
+        self.frozen, self.exact, self.X = frozen, exact, X
+        self.rate, self.confidence, self.queries = rate, confidence, queries
+        order = check_random_state(random_state).permutation(_num_samples(X))
+        held = _held_out(len(order), rows_needed(rate, confidence))
+        self.deciding = _safe_indexing(X, order[:held])
+        self.calibrating = _safe_indexing(X, order[held:])
+
+    def fits(self, name: str) -> bool:
+        """Whether a certified method is made for the kernel at hand."""
+        if name != "anytime_spectral":
+            return True
+        kernel = self.exact.machines_[0].kernel
+        plain = kernel.plain if is_known(kernel) else None
+        return isinstance(plain, Polynomial) and plain.degree == 2
+
+    def certify(self, name: str) -> _Candidate:
+        """A method whose answers a proof keeps."""
+        progress.report(0.1, name)
+        classifier = self.exact if name == "exact" else self._fitted(name, self.X)
+        return _Candidate(classifier, self._seconds(classifier), Promise(0.0, 1.0, 0))
+
+    def fastest_kept(self, names: list[str], safe: _Candidate) -> _Candidate:
+        """The fastest of `names` that keeps the promise on held-out rows, or else `safe`.
+
+        Each try costs confidence: c tries at 1 - (1 - confidence) / c each keep the whole at
+        `confidence`, so c is what the rows can bear.
+        """
+        tries = self._tries(len(names))
+        if not tries:
+            self._warn_few_rows()
+            return safe
+        level = 1 - (1 - self.confidence) / tries
+        promising = []
+        for done, name in enumerate(names):
+            progress.report(0.2 + 0.6 * done / len(names), name)
+            candidate = self._promising(name, level)
+            if candidate is not None and candidate.seconds < safe.seconds:
+                promising.append(candidate)
+        for candidate in sorted(promising, key=lambda c: c.seconds)[:tries]:
+            promise = candidate.promise or self._decide(candidate.classifier, level)
+            if promise.rate <= self.rate:
+                return _Candidate(candidate.classifier, candidate.seconds, promise)
+        if len(names) == 1 and not promising:
+            self._warn_no_gain(names[0])
+        return safe
+
+    def _fitted(self, name: str, X: Any, **parameters: Any) -> Any:
+        classifier = clone(SETTINGS[name].make())
+        return classifier.set_params(estimator=self.frozen, **parameters).fit(X)
+
+    def _promising(self, name: str, level: float) -> _Candidate | None:
+        """A calibrated candidate, unless its own calibration rows already speak against it."""
+        rows = self.calibrating
+        with one_thread():
+            classifier = self._fitted(name, rows)
+        misses = int(np.sum(classifier.predict(rows) != exact_labels(self.exact, rows)))
+        if misses > self.rate * _num_samples(rows):
+            return None
+        return _Candidate(classifier, self._seconds(classifier), None)
+
+    def _decide(self, classifier: Any, level: float) -> Promise:
+        rows = self.deciding
+        misses = int(np.sum(classifier.predict(rows) != exact_labels(self.exact, rows)))
+        n = _num_samples(rows)
+        return Promise(upper_bound(misses, n, level), self.confidence, n, misses)
+
+    def _seconds(self, classifier: Any) -> float:
+        rows: NDArray[Any] = self.calibrating[:TIMED_ROWS]
+        time = batch_seconds if self.queries == "batch" else single_seconds
+        with one_thread():
+            return time(classifier.decision_function, rows)
+
+    def _tries(self, candidates: int) -> int:
+        """How many candidates the deciding rows can bear."""
+        rows = _num_samples(self.deciding)
+        for tries in range(candidates, 0, -1):
+            if rows_needed(self.rate, 1 - (1 - self.confidence) / tries) <= rows:
+                return tries
+        return 0
+
+    def _warn_few_rows(self) -> None:
+        need = rows_needed(self.rate, self.confidence)
+        warnings.warn(
+            f"At most {self.rate:.4g} of the answers different, with {self.confidence:.0%} "
+            f"confidence, takes {need:,} held-out rows without a miss, beside those that "
+            f"calibrate: give {least_rows(self.rate, self.confidence):,} rows or more, or allow a "
+            f"larger max_disagreement. X has {_num_samples(self.X):,}, so the choice is among "
+            "certified methods and the exact machine.",
+            PromiseWarning,
+            stacklevel=4,
+        )
+
+    def _warn_no_gain(self, name: str) -> None:
+        warnings.warn(
+            f"{name} either missed too often on its own calibration rows or is no faster than "
+            "the exact float32 machine, which is returned instead.",
+            PromiseWarning,
+            stacklevel=4,
+        )
+
+
+def _held_out(rows: int, need: int) -> int:
+    """How many rows decide: half, or what the promise needs, but never over three quarters."""
+    return int(np.clip(need, rows // 2, rows - rows // 4))
+
+
+def least_rows(rate: float, confidence: float = 0.95) -> int:
+    """Return how many rows `accelerate` takes at least to promise `rate`.
+
+    Examples
+    --------
+    >>> from kmviz.evaluation.accelerate import least_rows
+    >>> least_rows(0.001)
+    3993
+    """
+    need = rows_needed(rate, confidence)
+    rows = need
+    while _held_out(rows, need) < need:
+        rows += 1
+    return rows

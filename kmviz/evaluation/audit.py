@@ -1,0 +1,136 @@
+"""A fast classifier at work, checked against its exact machine on a sample of its queries."""
+
+from __future__ import annotations
+
+import warnings
+from dataclasses import dataclass
+from math import ceil
+from typing import Any
+
+import numpy as np
+from sklearn.utils import _safe_indexing, check_random_state
+from sklearn.utils.validation import _num_samples, check_is_fitted
+
+from kmviz.evaluation.fidelity import disagreement
+from kmviz.evaluation.reference import exact_labels
+from kmviz.evaluation.table import TableClassifier
+
+
+class AuditWarning(UserWarning):
+    """More answers differ than was promised."""
+
+
+@dataclass(frozen=True)
+class Audit:
+    """What a sample of queries says about a fast classifier.
+
+    Attributes
+    ----------
+    rows : int
+        Queries that were answered exactly as well.
+    disagreements : int
+        How many of them differed.
+    rate : float
+        Their share: the estimated disagreement.
+    low, high : float
+        The exact two-sided confidence interval of the true rate.
+    confidence : float
+    promised : float or None
+        The rate that calibration promised, None if nothing was.
+    exceeded : bool
+        Whether even `low` is above what was promised.
+    """
+
+    rows: int
+    disagreements: int
+    rate: float
+    low: float
+    high: float
+    confidence: float
+    promised: float | None
+
+    @property
+    def exceeded(self) -> bool:
+        return self.promised is not None and self.low > self.promised
+
+    def __str__(self) -> str:
+        return (
+            f"{self.disagreements} of {self.rows} audited answers differ: {self.rate:.3%}, "
+            f"between {self.low:.3%} and {self.high:.3%} with {self.confidence:.0%} confidence"
+        )
+
+
+def audit(
+    clf: Any,
+    X: Any,
+    share: float = 0.01,
+    random_state: Any = None,
+    *,
+    confidence: float = 0.95,
+) -> Audit:
+    """Ask the exact machine about a sample of queries.
+
+    Parameters
+    ----------
+    clf : fitted classifier
+        A method on a trained machine (not FaLK-SVM, which has none).
+    X : array or frame of shape (n, d)
+        Queries as they come.
+    share : float, default=0.01
+        The share of the rows to audit; at least one row is.
+    random_state : int, RandomState or None
+        Which rows those are.
+    confidence : float, default=0.95
+
+    Returns
+    -------
+    Audit
+
+    Warns
+    -----
+    AuditWarning
+        When the sample shows, with that confidence, more disagreement than was promised
+        (`promise_`).
+
+    Examples
+    --------
+    >>> import kmviz
+    >>> data = kmviz.datasets.load("banana")
+    >>> clf = kmviz.ExactClassifier().fit(data.X_train, data.y_train)
+    >>> result = kmviz.audit(clf, data.X_test, share=0.1, random_state=0)
+    >>> result.rows, result.disagreements
+    (490, 0)
+    """
+    if not 0 < share <= 1:
+        raise ValueError(f"share must be above 0 and at most 1; got {share!r}.")
+    if isinstance(clf, TableClassifier):
+        clf, X = clf.classifier, clf.encoder.transform(X)
+    check_is_fitted(clf)
+    if not hasattr(clf, "machines_"):
+        raise TypeError(
+            f"{type(clf).__name__} has no exact machine to be audited against; give a method "
+            "that answers in place of a trained one."
+        )
+    n = _num_samples(X)
+    rng = check_random_state(random_state)
+    sample = np.sort(rng.choice(n, size=ceil(share * n), replace=False))
+    rows = _safe_indexing(X, sample)
+    found = disagreement(clf.predict(rows), exact_labels(clf, rows), confidence)
+    promise = getattr(clf, "promise_", None)
+    result = Audit(
+        rows=len(sample),
+        disagreements=int(found["disagreements"]),
+        rate=found["disagreement"],
+        low=found["disagreement_low"],
+        high=found["disagreement_high"],
+        confidence=confidence,
+        promised=None if promise is None else promise.rate,
+    )
+    if result.exceeded:
+        warnings.warn(
+            f"{result}, above the {result.promised:.3%} that was promised. The queries may have "
+            "drifted: calibrate again on recent rows.",
+            AuditWarning,
+            stacklevel=2,
+        )
+    return result

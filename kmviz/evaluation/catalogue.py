@@ -1,0 +1,132 @@
+"""The methods by short name, with the settings that `compare` and the command line offer."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+from importlib import import_module
+from typing import Any
+
+from sklearn.base import clone
+
+from kmviz.evaluation.peers import PEERS, Peer
+
+#: Short name: module, class.
+CLASSES = {
+    "exact": ("kmviz.methods.exact", "ExactClassifier"),
+    "nsv": ("kmviz.methods.nsv", "NSVClassifier"),
+    "anytime": ("kmviz.methods.anytime", "AnytimeClassifier"),
+    "reduced": ("kmviz.methods.reduced", "ReducedSetClassifier"),
+    "virtual": ("kmviz.methods.reduced", "VirtualSVClassifier"),
+    "falk": ("kmviz.methods.falk", "FaLKClassifier"),
+    "knnsvm": ("kmviz.methods.falk", "KNNSVMClassifier"),
+    "svtree": ("kmviz.methods.svtree", "SVTreeClassifier"),
+}
+
+
+@dataclass(frozen=True)
+class Setting:
+    """One method with one choice of parameters: a point of the comparison.
+
+    Attributes
+    ----------
+    method : str
+        Short name of the class, a key of `CLASSES`.
+    title : str
+        As a reader would say it.
+    parameters : dict
+    """
+
+    method: str
+    title: str
+    parameters: dict[str, Any] = field(default_factory=dict)
+
+    def make(self) -> Any:
+        """Return the unfitted estimator; its `estimator`, where it has one, is None."""
+        module, name = CLASSES[self.method]
+        cls = getattr(import_module(module), name)
+        known = cls._parameter_constraints
+        seeded = {"random_state": 0} if "random_state" in known else {}
+        return cls(**{**seeded, **self.parameters})
+
+
+#: Every setting by name, in the order in which tables show them.
+SETTINGS: dict[str, Setting] = {
+    "nsv": Setting("nsv", "NSV, w = 10"),
+    "nsv_w2": Setting("nsv", "NSV, w = 2", {"window": 2}),
+    "nsv_w50": Setting("nsv", "NSV, w = 50", {"window": 50}),
+    "nsv_approximate": Setting("nsv", "NSV from an approximation", {"start": "approximate"}),
+    "anytime": Setting("anytime", "anytime bounds, min Wz"),
+    "anytime_hybrid": Setting("anytime", "anytime bounds, hybrid", {"order": "hybrid"}),
+    "anytime_spectral": Setting("anytime", "anytime bounds, spectral", {"order": "spectral"}),
+    "reduced_2": Setting("reduced", "reduced set, 2%", {"n_vectors": 0.02}),
+    "reduced_5": Setting("reduced", "reduced set, 5%", {"n_vectors": 0.05}),
+    "reduced": Setting("reduced", "reduced set, 10%"),
+    "svtree": Setting("svtree", "SV tree, as published"),
+    "svtree_path": Setting(
+        "svtree", "SV tree, exact splits, refitted path",
+        {"split": "exact", "refit": "path", "stem": 0.5},
+    ),
+    "falk_100": Setting("falk", "FaLK-SVM, k = 100", {"n_neighbors": 100}),
+    "falk": Setting("falk", "FaLK-SVM, k = 250"),
+    "knnsvm": Setting("knnsvm", "kNNSVM, k = 100"),
+    "virtual": Setting("virtual", "virtual SVs"),
+}  # fmt: skip
+
+#: What `compare` runs when nothing is named: each method, and what a user would pick instead.
+DEFAULT = (
+    "nsv", "nsv_approximate", "anytime", "reduced_5", "reduced", "svtree", "svtree_path", "falk",
+    "svc", "linear_svc", "nystroem", "fourier", "knn", "boosting", "intelex", "onnx",
+)  # fmt: skip
+
+Methods = Mapping[str, Any] | Iterable[Any]
+
+
+def title_of(name: str) -> str:
+    """Return how a setting or a peer is called in tables; the name itself if it is neither."""
+    if name == "exact":
+        return "exact machine, float32"
+    known = SETTINGS.get(name) or PEERS.get(name)
+    return known.title if known else name
+
+
+def resolve(methods: Methods | None = None) -> dict[str, Any]:
+    """Return name -> `Setting`, `Peer` or unfitted estimator.
+
+    Parameters
+    ----------
+    methods : mapping, list or None
+        Names of settings and peers, estimators, or a mapping of names to either. None is
+        `DEFAULT`, without the peers that are not installed.
+
+    Examples
+    --------
+    >>> from kmviz.evaluation.catalogue import resolve
+    >>> list(resolve(["exact", "linear_svc"]))
+    ['exact', 'linear_svc']
+    """
+    if methods is None:
+        methods = [name for name in DEFAULT if name not in PEERS or PEERS[name].installed]
+    if isinstance(methods, str):
+        methods = [methods]
+    named = methods.items() if isinstance(methods, Mapping) else map(_named, methods)
+    return {name: _made(method) for name, method in named}
+
+
+def _named(method: Any) -> tuple[str, Any]:
+    if isinstance(method, tuple) and len(method) == 2:
+        return method
+    return (method if isinstance(method, str) else type(method).__name__), method
+
+
+def _made(method: Any) -> Any | Peer | Setting:
+    if not isinstance(method, str):
+        return clone(method)
+    if method in PEERS:
+        return PEERS[method]
+    if method == "exact":
+        return Setting("exact", title_of("exact"))
+    if method not in SETTINGS:
+        known = ", ".join(["exact", *SETTINGS, *PEERS])
+        raise ValueError(f"No method is called {method!r}; choose among {known}.")
+    return SETTINGS[method]

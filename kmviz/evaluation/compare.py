@@ -1,0 +1,240 @@
+"""Every method on the same data, in one run: what a query costs, and what it changes."""
+
+from __future__ import annotations
+
+import time as clock
+from collections.abc import Iterator
+from typing import Any
+
+import numpy as np
+import pandas as pd
+from numpy.typing import NDArray
+from sklearn.base import clone
+from sklearn.frozen import FrozenEstimator
+from sklearn.metrics import accuracy_score
+from sklearn.pipeline import Pipeline, make_pipeline
+
+from kmviz.evaluation import storage
+from kmviz.evaluation.catalogue import Methods, Setting, resolve
+from kmviz.evaluation.cost import Decide, batch_seconds, one_thread, single_seconds, step_summary
+from kmviz.evaluation.fidelity import disagreement
+from kmviz.evaluation.peers import Peer
+from kmviz.evaluation.reference import Reference, baseline, reference
+from kmviz.methods import progress
+
+COLUMNS = [
+    "accuracy", "disagreements", "queries", "disagreement", "disagreement_low",
+    "disagreement_high", "steps_mean", "steps_median", "speedup", "honest_speedup",
+    "batch_ratio", "single_ratio", "batch_vs_blas", "single_vs_blas", "batch_us", "single_us",
+    "fit_seconds", "size_bytes", "error",
+]  # fmt: skip
+
+#: Methods that only prepare a trained machine: they take ours, and none is trained twice.
+TAKES_A_TRAINED_MACHINE = {
+    "ExactClassifier", "AnytimeClassifier", "ReducedSetClassifier", "SVTreeClassifier",
+}  # fmt: skip
+
+#: CPU seconds that one timed batch of the slowest way should last.
+BATCH_SECONDS = 0.5
+
+
+class Interrupted(progress.Cancelled):
+    """The comparison was cancelled; `table` holds the rows that were finished."""
+
+    def __init__(self, table: pd.DataFrame) -> None:
+        super().__init__(f"cancelled after {len(table)} rows")
+        self.table = table
+
+
+def compare(
+    estimator: Any,
+    methods: Methods | None,
+    X_train: Any,
+    y_train: Any,
+    X_test: Any,
+    y_test: Any,
+    time: bool = True,
+    *,
+    repeats: int = 3,
+    resume: pd.DataFrame | None = None,
+) -> pd.DataFrame:
+    """Train, ask and time every method on the same data.
+
+    Parameters
+    ----------
+    estimator : estimator or None
+        What trains the exact machine (None is `SVC()`); a `FrozenEstimator` is taken as it is.
+    methods : list, mapping or None
+        Names (see `kmviz.evaluation.catalogue`), estimators, or a mapping of names to either.
+        An estimator whose own `estimator` is None gets this one. None runs every method and
+        every peer that is installed.
+    X_train, y_train, X_test, y_test : arrays
+        Ratios and disagreements are taken on the test rows.
+    time : bool
+        False leaves the times out (and is much faster).
+    repeats : int
+        Each time is the minimum of as many.
+    resume : DataFrame, optional
+        An earlier table: methods that stand in it without an error are not run again.
+
+    Returns
+    -------
+    DataFrame
+        A row a method, and `exact`. `disagreements` with the exact machine among `queries`
+        answers, their rate and its exact 95% interval; kernel values a query (`steps_mean`,
+        `steps_median`; `speedup` is m / mean, `honest_speedup` counts the overhead too);
+        `batch_ratio` and `single_ratio` are times faster than `SVC.decision_function`,
+        `batch_vs_blas` and `single_vs_blas` than the exact float32 machine, in this run, in
+        CPU time on one thread; `size_bytes` of the stored file. A method that fails has its
+        `error` in its row; the others go on.
+
+    Raises
+    ------
+    Interrupted
+        When a progress listener raises `Cancelled`; its `table` can be given as `resume`.
+
+    Examples
+    --------
+    >>> from kmviz import compare, datasets
+    >>> d = datasets.load("two_moons", n=100)
+    >>> table = compare(None, ["linear_svc"], d.X_train, d.y_train, d.X_test, d.y_test, time=False)
+    >>> table.index.tolist(), int(table.loc["exact", "disagreements"])
+    (['exact', 'linear_svc'], 0)
+    """
+    rows: dict[str, dict[str, Any]] = {}
+    try:
+        for name, row in compare_rows(
+            estimator, methods, X_train, y_train, X_test, y_test, time, repeats, resume
+        ):
+            rows[name] = row
+    except progress.Cancelled:
+        raise Interrupted(as_table(rows)) from None
+    return as_table(rows)
+
+
+def as_table(rows: dict[str, dict[str, Any]]) -> pd.DataFrame:
+    """Return finished rows as a frame with every column."""
+    frame = pd.DataFrame.from_dict(rows, orient="index", columns=COLUMNS).rename_axis("method")
+    return frame.astype({"error": object}).fillna({"error": ""})
+
+
+def compare_rows(
+    estimator: Any, methods: Methods | None, X_train: Any, y_train: Any, X_test: Any, y_test: Any,
+    time: bool = True, repeats: int = 3, resume: pd.DataFrame | None = None,
+) -> Iterator[tuple[str, dict[str, Any]]]:  # fmt: skip
+    """Yield each row of `compare` as soon as it is known, the exact machine's first."""
+    made = {name: method for name, method in resolve(methods).items() if name != "exact"}
+    share = 1.0 / (len(made) + 1)
+    progress.report(0.0, "training the machine")
+    bench = _Bench(reference(estimator, X_train, y_train), X_test, y_test, repeats if time else 0)
+    progress.report(share / 2, "exact machine")
+    yield "exact", bench.row(bench.ref.exact, bench.ref.seconds)
+    for done, (name, method) in enumerate(made.items(), start=1):
+        if resume is not None and name in resume.index and not resume.loc[name, "error"]:
+            yield name, resume.loc[name].to_dict()
+            continue
+        progress.report(done * share, name)
+        with progress.part(done * share, (done + 1) * share, f"{name}: "):
+            yield name, _row_or_error(bench, method)
+    progress.report(1.0, "done")
+
+
+def _row_or_error(bench: _Bench, method: Any) -> dict[str, Any]:
+    """One method's figures; whatever goes wrong with it is its own row's news."""
+    try:
+        fitted, seconds = trained(method, bench.ref)
+        values = method.values(bench.ref) if isinstance(method, Peer) else None
+        return bench.row(fitted, seconds, values)
+    except (progress.Cancelled, KeyboardInterrupt):
+        raise
+    except Exception as error:
+        return {"error": f"{type(error).__name__}: {error}".split("\n")[0]}
+
+
+def trained(method: Any, ref: Reference) -> tuple[Any, float]:
+    """Return a method fitted for the machine at hand, and its CPU seconds in all."""
+    estimator = _unfitted(method, ref)
+    shared = 0.0
+    if "estimator" in estimator.get_params(deep=False) and estimator.estimator is None:
+        if type(estimator).__name__ in TAKES_A_TRAINED_MACHINE:
+            shared = ref.seconds
+            estimator.set_params(estimator=FrozenEstimator(ref.fitted))
+        else:
+            estimator.set_params(estimator=clone(ref.given))
+    elif isinstance(ref.fitted, Pipeline) and "estimator" not in estimator.get_params(deep=False):
+        estimator = make_pipeline(clone(ref.fitted[:-1]), estimator)
+    start = clock.process_time()
+    with one_thread():
+        estimator.fit(ref.X_train, ref.y_train)
+    return estimator, shared + clock.process_time() - start
+
+
+def _unfitted(method: Any, ref: Reference) -> Any:
+    if isinstance(method, Peer):
+        return method.build(ref)
+    return method.make() if isinstance(method, Setting) else clone(method)
+
+
+class _Bench:
+    """The test rows, and the two ways that every method is timed against."""
+
+    def __init__(self, ref: Reference, X: Any, y: Any, repeats: int) -> None:
+        self.ref, self.X, self.y, self.repeats = ref, X, y, repeats
+        self.exact = ref.labels(X)
+        if repeats:
+            svc = baseline(ref)
+            self.batch = X[: _batch_size(svc, X)]
+            self.svc = self._times(svc)
+            self.blas = self._times(ref.exact.decision_function)
+
+    def row(self, clf: Any, seconds: float, values: float | None = None) -> dict[str, Any]:
+        """Every figure of one fitted classifier."""
+        with one_thread():
+            answers = clf.predict(self.X)
+            row: dict[str, Any] = {"accuracy": float(accuracy_score(self.y, answers))}
+            row |= disagreement(answers, self.exact)
+            row |= step_summary(*self._steps(clf, values))
+        row |= {"fit_seconds": seconds, "size_bytes": _stored_size(clf), "error": ""}
+        return row | (self._ratios(clf) if self.repeats else {})
+
+    def _steps(self, clf: Any, values: float | None) -> tuple[NDArray[Any], int, float]:
+        last = clf[-1] if isinstance(clf, Pipeline) else clf
+        if values is None and hasattr(last, "steps"):
+            rows = clf[:-1].transform(self.X) if isinstance(clf, Pipeline) else self.X
+            overhead = float(getattr(last, "overhead_", 0.0))
+            return last.steps(rows), self.ref.n_vectors, overhead
+        return np.array([np.nan if values is None else values]), self.ref.n_vectors, 0.0
+
+    def _ratios(self, clf: Any) -> dict[str, float]:
+        if clf is self.ref.exact:
+            batch, single = self.blas
+        else:
+            batch, single = self._times(getattr(clf, "decision_function", clf.predict))
+        return {
+            "batch_ratio": self.svc[0] / batch, "single_ratio": self.svc[1] / single,
+            "batch_vs_blas": self.blas[0] / batch, "single_vs_blas": self.blas[1] / single,
+            "batch_us": 1e6 * batch, "single_us": 1e6 * single,
+        }  # fmt: skip
+
+    def _times(self, decide: Decide) -> tuple[float, float]:
+        with one_thread():
+            return (
+                batch_seconds(decide, self.batch, self.repeats),
+                single_seconds(decide, self.X, self.repeats, n_queries=50),
+            )
+
+
+def _batch_size(svc: Decide, X: Any) -> int:
+    """As many rows as keep one batch of the slowest way near `BATCH_SECONDS`."""
+    start = clock.process_time()
+    svc(X[:50])
+    per_query = (clock.process_time() - start) / min(50, len(X))
+    return int(np.clip(BATCH_SECONDS / max(per_query, 1e-9), 100, 2_000))
+
+
+def _stored_size(clf: Any) -> float:
+    """Bytes of the stored file; NaN where it cannot be stored."""
+    try:
+        return float(len(storage.dumps(clf)))
+    except (storage.StorageError, TypeError):
+        return float("nan")

@@ -1,0 +1,77 @@
+"""The papers' tables, ours beside theirs: a function a table.
+
+Each function takes `full=False` (quick settings, which say so) and `progress=None`, and returns
+a frame with `paper` and `ours` columns. A paper's module lists its own in `TABLES`; they are
+all reached here under the paper's short name, as in `kmviz.papers.svtree_accuracy()`.
+
+Examples
+--------
+>>> from kmviz import papers
+>>> all(callable(getattr(papers, name)) for name in papers.names())
+True
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import cache
+from importlib import import_module
+from pkgutil import iter_modules
+from typing import Any
+
+import pandas as pd
+
+Table = Callable[..., pd.DataFrame]
+
+
+@cache
+def by_paper() -> dict[str, dict[str, Table]]:
+    """Return paper -> table name -> function, from `TABLES` of every module in this folder."""
+    found = {}
+    for module in iter_modules(__path__):
+        tables = getattr(import_module(f"{__name__}.{module.name}"), "TABLES", None)
+        if tables:
+            paper = module.name
+            found[paper] = {
+                name if name.startswith(paper) else f"{paper}_{name}": table
+                for name, table in tables.items()
+            }
+    return found
+
+
+def _functions() -> dict[str, Table]:
+    return {name: table for tables in by_paper().values() for name, table in tables.items()}
+
+
+def names() -> list[str]:
+    """Return the names of all tables."""
+    return list(_functions())
+
+
+def table(name: str, full: bool = False, progress: Any = None) -> pd.DataFrame:
+    """Make one table.
+
+    Parameters
+    ----------
+    name : str
+        One of `names()`.
+    full : bool
+        True takes the paper's own sizes, however long that lasts.
+    progress : callable, optional
+        Called with a share and a text.
+    """
+    functions = _functions()
+    if name not in functions:
+        raise ValueError(f"No table is called {name!r}; choose one of {', '.join(functions)}.")
+    return functions[name](full=full, progress=progress)
+
+
+def __getattr__(name: str) -> Table:
+    """Find a table by attribute; the papers' modules are read when first asked for."""
+    if not name.startswith("_") and name in _functions():
+        return _functions()[name]
+    raise AttributeError(f"kmviz.papers has no table {name!r}")
+
+
+def __dir__() -> list[str]:
+    return sorted([*globals(), *_functions()])

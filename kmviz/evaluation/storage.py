@@ -28,14 +28,9 @@ from skops.io.exceptions import UnsupportedTypeException, UntrustedTypesFoundExc
 MAX_BYTES = 2 * 2**30
 
 #: Parts of kmviz whose classes a stored estimator may consist of.
-LAYERS = (
-    "kernels",
-    "machines",
-    "methods",
-    "datasets.encoder",
-    "evaluation.table",
-    "evaluation.peers",
-)
+PARTS = (
+    "kernels", "machines", "methods", "datasets.encoder", "evaluation.table", "evaluation.peers",
+)  # fmt: skip
 
 #: What fitted scikit-learn estimators hold beside what skops trusts by itself.
 BESIDE = ("sklearn.frozen._frozen.FrozenEstimator", "numpy.dtype")

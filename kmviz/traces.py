@@ -65,3 +65,77 @@ class SumTrace(Trace):
     partial: Floats
     index: Ints
     value: Floats
+
+
+@dataclass(frozen=True, eq=False)
+class AnytimeTrace(Trace):
+    """Bounds that close on f(x).
+
+    Attributes
+    ----------
+    partial : array of shape (K + 1,)
+        f_k(x), what k basis vectors know of f(x); `partial[0]` is -b.
+    gap : array of shape (K + 1,)
+        Half the width of the interval.
+    lower, upper : array of shape (K + 1,)
+        L_k(x) and H_k(x).
+    residual_sq : array of shape (K + 1,)
+        R_k^2(x), what is left of the query.
+    w_rest : array of shape (K + 1,)
+        What is left of the machine: the length of W beyond k coordinates (spectral order: half
+        the range of the eigenvalues that are left).
+    q_coords : array of shape (K + 1,)
+        Q_k, the query's coordinates; 0 at the start.
+    value : array of shape (K + 1,)
+        The kernel value of step k; 0 at the start.
+    index : array of shape (K + 1,)
+        Which vector of the machine step k touched; -1 at the start and for other vectors.
+    """
+
+    partial: Floats
+    gap: Floats
+    lower: Floats
+    upper: Floats
+    residual_sq: Floats
+    w_rest: Floats
+    q_coords: Floats
+    value: Floats
+    index: Ints
+
+
+@dataclass(frozen=True, eq=False)
+class NSVTrace(Trace):
+    """Nearest support vectors: the walk of one query, and where it would have gone.
+
+    `stop` is the number of vectors touched: 0 where the filter or the approximation decided.
+
+    Attributes
+    ----------
+    filtered : bool
+        Whether the linear filter decided.
+    filter_output, filter_low, filter_high : float
+        The filter's output and its thresholds; nan without a filter.
+    partial : array of shape (K + 1,)
+        g_k. `partial[0]` is the start: -b, or the approximation of the whole sum.
+    low, high : array of shape (K + 1,)
+        L_k and H_k; the walk stops at the first k with g_k < L_k or g_k > H_k.
+    index : array of shape (K + 1,)
+        Which vector of the machine step k touches; -1 at the start.
+    value, score : array of shape (K + 1,)
+        Its exact and its approximate kernel value; 0 at the start.
+    stages : array of shape (s, 4)
+        Of each stage of the approximation: components, output, low, high. Empty when the sum
+        starts empty. The last stage is step 0.
+    """
+
+    filtered: bool
+    filter_output: float
+    filter_low: float
+    filter_high: float
+    partial: Floats
+    low: Floats
+    high: Floats
+    index: Ints
+    value: Floats
+    score: Floats
+    stages: Floats

@@ -1,0 +1,21 @@
+"""Anytime bounds: the exact machine's answer, certified before it is computed.
+
+D. DeCoste (2003), "Anytime Query-Tuned Kernel Machine Classifiers Via Cholesky Factorization".
+
+Departures
+----------
+- The jitter stands on the diagonal of K_ZZ only, as a share of it: a basis vector then has a
+  small coordinate of its own, which neither W nor any query has, and the bounds stay valid.
+  On K_WW as well (footnote 2) it distorts ||W||.
+- Eq. 25 takes what is left of W after k coordinates; W_{k+1} of eq. 11 is not known yet when
+  candidates for Z_k are compared.
+- The bounds are widened by what rounding can lose.
+- A basis of all the machine's vectors ends in the exact sum, whose kernel values it has by then.
+- `order="spectral"` is not in the paper: see `kmviz.methods.anytime.spectral`.
+- More than two classes: where votes tie, the exact outputs break the tie, so that the answer is
+  still that of the exact machines.
+"""
+
+from kmviz.methods.anytime.classifier import AnytimeClassifier
+
+__all__ = ["AnytimeClassifier"]

@@ -1,0 +1,233 @@
+"""Certified bounds for quadratic kernels from the eigenvectors of the machine itself.
+
+A machine with K(u, v) = (g u.v + a)^2 is a quadratic form on augmented rows
+u~ = [sqrt(g) u, sqrt(a)]: f(x) = x~' A x~ - b with A = sum_i beta_i X~_i X~_i' (a normalised
+kernel divides the rows by their length). With A's eigenvectors v_j ordered by |lambda_j|,
+
+    f_k(x) = sum_{j<=k} lambda_j (v_j . x~)^2 - b,   R_k^2(x) = ||x~||^2 - sum_{j<=k} (v_j . x~)^2,
+
+and f(x) - f_k(x) lies in [min(lambda_rest, 0), max(lambda_rest, 0)] R_k^2(x). No triangular
+system is solved at query time, and each (v_j . x~)^2 is one kernel value.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.linalg import eigh, qr
+
+from kmviz.kernels import Normalized, Polynomial, diagonal, is_known
+from kmviz.loops.anytime import close_spectral
+from kmviz.loops.threads import over_chunks
+from kmviz.machines import KernelMachine
+from kmviz.methods.anytime.cholesky import BLOCK, ULP, Floats, Ints
+from kmviz.traces import AnytimeTrace
+
+
+def quadratic(kernel: Any) -> tuple[Polynomial, bool] | None:
+    """Return the polynomial of degree 2 in `kernel` and whether it is normalised, or None."""
+    normalized = isinstance(kernel, Normalized)
+    while isinstance(kernel, Normalized):
+        kernel = kernel.kernel
+    if isinstance(kernel, Polynomial) and kernel.degree == 2 and kernel.coef0 >= 0:
+        return kernel, normalized
+    return None
+
+
+class SpectralEngine:
+    """Bounds on a quadratic machine's f(x), one eigenvector a step.
+
+    Attributes
+    ----------
+    values : array of shape (K,)
+        The eigenvalues that are not 0, by falling magnitude.
+    directions, offsets : arrays of shape (K, d) and (K,)
+        v_j . x~ = directions_j . x + offsets_j, before a normalised kernel's division.
+    lowest, highest : arrays of shape (K + 1,)
+        Range of the eigenvalues that are left after k steps, 0 included.
+    """
+
+    def __init__(self, machine: KernelMachine, n_steps: int | None) -> None:
+        found = quadratic(machine.kernel)
+        if found is None:
+            raise ValueError(
+                "order='spectral' needs a polynomial kernel of degree 2 with coef0 >= 0, "
+                f"normalised or not; got {machine.kernel!r}. Use order='min_wz' instead."
+            )
+        self.machine = machine
+        (poly, self.normalized), self.known = found, is_known(machine.kernel)
+        self.gamma, self.coef0 = float(poly.gamma), float(poly.coef0)
+        self._decompose()
+        self._keep(len(self.values) if n_steps is None else min(n_steps, len(self.values)))
+        if not self.known:
+            self._place_vectors()
+        self.overhead = 1.0  # ||x~||^2
+
+    def _decompose(self) -> None:
+        rows = self.machine.vectors.astype(np.float64)
+        rows = np.column_stack([np.sqrt(self.gamma) * rows, np.full(len(rows), self.coef0**0.5)])
+        squares = np.einsum("ij,ij->i", rows, rows)
+        beta = self.machine.beta
+        if self.normalized:
+            beta = np.divide(beta, squares, out=np.zeros_like(beta), where=squares > 0)
+        values, vectors = _eigen(rows, beta)
+        largest = np.abs(values).max(initial=0.0)
+        order = np.argsort(-np.abs(values), kind="stable")
+        order = order[np.abs(values[order]) > ULP * len(values) * largest]
+        self.values, vectors = values[order], vectors[:, order].T
+        self.directions = np.ascontiguousarray(vectors[:, :-1] * np.sqrt(self.gamma))
+        self.offsets = vectors[:, -1] * np.sqrt(self.coef0)
+        total = float(np.abs(beta) @ squares)
+        self.widen = 8.0 * ULP * (len(values) + 8)
+        self.round_off = 64.0 * ULP * total + 4.0 * ULP * len(values) * largest
+
+    def _keep(self, count: int) -> None:
+        after = np.append(self.values, 0.0)[::-1]
+        self.lowest = np.minimum.accumulate(np.minimum(after, 0.0))[::-1][: count + 1].copy()
+        self.highest = np.maximum.accumulate(np.maximum(after, 0.0))[::-1][: count + 1].copy()
+        self.values, self.offsets = self.values[:count], self.offsets[:count]
+        self.directions = np.ascontiguousarray(self.directions[:count])
+
+    def _place_vectors(self) -> None:
+        """Find input rows z_j with K(z_j, x) proportional to (v_j . x~)^2, to ask a kernel for."""
+        directions, self.share = self.directions / self.gamma, np.ones(len(self.values))
+        if self.coef0 > 0:
+            last = self.offsets / np.sqrt(self.coef0)
+            if np.any(np.abs(last) < 1e-6):
+                raise ValueError(
+                    "order='spectral' asks this kernel about eigenvectors that no row of "
+                    "features stands for. Use a kernel of kmviz.kernels itself, not a subclass, "
+                    "or order='min_wz'."
+                )
+            directions = directions * (np.sqrt(self.coef0) / last)[:, None]
+            self.share = last**2 / self.coef0
+        if self.normalized:
+            self.share = np.ones(len(self.values))
+        self.places = directions
+
+    @property
+    def n_steps(self) -> int:
+        """K, the number of eigenvectors kept."""
+        return len(self.values)
+
+    def run(self, X: NDArray[Any]) -> tuple[Floats, Ints]:
+        """Answer each row: f_k where the sign is certain, else the exact sum."""
+        output, stop, decided = self._close(X) if self.known else self._close_plainly(X)
+        if not decided.all():
+            output[~decided] = self.machine.decision_function(X[~decided])
+            stop[~decided] += self.machine.n_vectors
+        return output, stop
+
+    def bounds(self, X: NDArray[Any], n_steps: int | None = None) -> tuple[Floats, Floats]:
+        """Return the bounds after 0 .. n_steps (None: all) eigenvectors."""
+        X = X.astype(np.float64, copy=False)
+        count = self.n_steps if n_steps is None else min(n_steps, self.n_steps)
+        lower, upper = np.empty((2, len(X), count + 1))
+        for top in range(0, len(X), BLOCK):
+            part = slice(top, top + BLOCK)
+            read = self._read(X[part], count)
+            lower[part], upper[part] = read["lower"], read["upper"]
+        return lower, upper
+
+    def interval(self, X: NDArray[Any], steps: int) -> tuple[Floats, Floats]:
+        """Return what is known of f(x) after `steps` kernel values."""
+        if steps >= self.n_steps + self.machine.n_vectors:
+            exact = self.machine.decision_function(X)
+            return exact, exact.copy()
+        lower, upper = self.bounds(X, steps)
+        return lower[:, -1], upper[:, -1]
+
+    def trace(self, x: NDArray[Any]) -> AnytimeTrace:
+        """Record one query over all K steps."""
+        output, steps = self.run(x[None])
+        read = {name: a[0] for name, a in self._read(x[None].astype(float), self.n_steps).items()}
+        return AnytimeTrace(
+            exact=float(self.machine.decision_function(x[None])[0]),
+            output=float(output[0]),
+            stop=min(int(steps[0]), self.n_steps),
+            **read,
+            w_rest=(self.highest - self.lowest) / 2.0,
+            index=np.full(self.n_steps + 1, -1),
+        )
+
+    def _close(self, X: NDArray[Any]) -> tuple[Floats, Ints, NDArray[np.bool_]]:
+        X = np.ascontiguousarray(X)
+        output, stop = np.empty(len(X)), np.empty(len(X), dtype=np.intp)
+        decided = np.empty(len(X), dtype=np.bool_)
+
+        def work(a: int, b: int) -> None:
+            close_spectral(
+                X[a:b], self.directions, self.offsets, self.values, self.lowest, self.highest,
+                self.gamma, self.coef0, self.normalized, self.machine.bias,
+                self.widen, self.round_off, output[a:b], stop[a:b], decided[a:b],
+            )  # fmt: skip
+
+        over_chunks(work, len(X))
+        return output, stop, decided
+
+    def _close_plainly(self, X: NDArray[Any]) -> tuple[Floats, Ints, NDArray[np.bool_]]:
+        """The same for a kernel that wants to be asked: exactly the values of `steps`."""
+        X = X.astype(np.float64, copy=False)
+        square = self._squares(X)
+        partial, residual = np.full(len(X), -self.machine.bias), square.copy()
+        stop = np.zeros(len(X), dtype=np.intp)
+        for k in range(self.n_steps + 1):
+            left = residual + self.widen * square
+            slack = self.round_off * square
+            decided = (partial + self.lowest[k] * left > slack) | (
+                partial + self.highest[k] * left < -slack
+            )
+            going = np.flatnonzero(~decided)
+            if k == self.n_steps or not len(going):
+                break
+            part = self._parts(X[going], slice(k, k + 1))[:, 0]
+            partial[going] += self.values[k] * part
+            residual[going] = np.maximum(residual[going] - part, 0.0)
+            stop[going] += 1
+        return partial, stop, decided
+
+    def _squares(self, X: Floats) -> Floats:
+        """||x~||^2, of which K(x, x) is the square."""
+        return np.sqrt(np.maximum(diagonal(self.machine.kernel, X), 0.0))
+
+    def _parts(self, X: Floats, steps: slice) -> Floats:
+        """(v_j . x~)^2 of the eigenvectors in `steps`."""
+        if not self.known:
+            values = np.asarray(self.machine.kernel(X, self.places[steps]), dtype=np.float64)
+            return values * self.share[steps]
+        parts = (X @ self.directions[steps].T + self.offsets[steps]) ** 2
+        if self.normalized:
+            lengths = (self.gamma * np.einsum("ij,ij->i", X, X) + self.coef0)[:, None]
+            parts = np.divide(parts, lengths, out=np.zeros_like(parts), where=lengths > 0)
+        return parts
+
+    def _read(self, X: Floats, count: int) -> dict[str, Floats]:
+        start, square = np.zeros((len(X), 1)), self._squares(X)[:, None]
+        parts = self._parts(X, slice(0, count)) if count else np.empty((len(X), 0))
+        partial = np.hstack([start, np.cumsum(self.values[:count] * parts, axis=1)])
+        partial -= self.machine.bias
+        residual = square - np.hstack([start, np.cumsum(parts, axis=1)])
+        residual = np.maximum(residual, 0.0) + self.widen * square
+        slack = self.round_off * square
+        lower = partial + self.lowest[: count + 1] * residual - slack
+        upper = partial + self.highest[: count + 1] * residual + slack
+        return {
+            "partial": partial,
+            "gap": (upper - lower) / 2.0,
+            "lower": lower,
+            "upper": upper,
+            "residual_sq": residual,
+            "q_coords": np.hstack([start, np.sqrt(parts)]),
+            "value": np.hstack([start, parts]),
+        }
+
+
+def _eigen(rows: Floats, beta: Floats) -> tuple[Floats, Floats]:
+    """Eigenvalues and eigenvectors (columns) of sum_i beta_i rows_i rows_i'."""
+    if len(rows) >= rows.shape[1]:
+        return eigh((rows.T * beta) @ rows)
+    base, small = qr(rows.T, mode="economic")  # fewer rows than features: only their span matters
+    values, vectors = eigh((small * beta) @ small.T)
+    return values, base @ vectors

@@ -13,7 +13,7 @@ from kmviz.kernels import Code, as_rows, is_known
 from kmviz.loops.kernel import machine_outputs
 
 #: No block of kernel values grows past this many bytes.
-BLOCK_BYTES = 64 * 2**20
+BLOCK_BYTES = 16 * 2**20
 
 #: Up to this many float32 queries go through the compiled loop, each as it would come alone.
 LOOP_ROWS = 16

@@ -1,0 +1,80 @@
+"""One server and one browser for all tests of a run; a clean page for each."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from urllib.parse import urlparse
+
+import pytest
+from playwright.sync_api import Browser, ConsoleMessage, Page, sync_playwright
+
+from tests.browser import chromium
+from tests.browser.harness import FLAGS, serve, settle
+
+
+@pytest.fixture(scope="session")
+def address(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
+    """The address of the running app."""
+    with serve(tmp_path_factory.mktemp("server") / "log.txt") as address:
+        yield address
+
+
+@pytest.fixture(scope="session")
+def browser() -> Iterator[Browser]:
+    """A real browser. Without one the tests fail: they are not to be passed over."""
+    path = chromium.find()
+    if path is None:
+        pytest.fail(chromium.HELP)
+    with sync_playwright() as playwright:
+        browser = playwright.chromium.launch(executable_path=path, args=FLAGS)
+        yield browser
+        browser.close()
+
+
+@pytest.fixture
+def visit(address: str, browser: Browser) -> Iterator[Callable[..., Page]]:
+    """Open a path of the app in a fresh session and wait until it is drawn.
+
+    At the end of the test no page may have raised, logged an error or asked another host.
+    """
+    complaints: list[str] = []
+    contexts = []
+
+    def opened(path: str = "/", **options) -> Page:
+        context = browser.new_context(viewport={"width": 1400, "height": 1000}, **options)
+        contexts.append(context)
+        page = context.new_page()
+        page.on("console", lambda message: _note_console(message, complaints))
+        page.on("pageerror", lambda error: complaints.append(f"page error: {error}"))
+        page.on("request", lambda request: _note_request(request.url, complaints))
+        page.goto(address + path)
+        return settle(page)
+
+    yield opened
+    for context in contexts:
+        for page in context.pages:
+            raised = page.locator('[data-testid="stException"]').all_inner_texts()
+            complaints.extend(f"exception on the page: {text}" for text in raised)
+        context.close()
+    assert not complaints, complaints
+
+
+def _note_console(message: ConsoleMessage, complaints: list[str]) -> None:
+    own = "/_stcore/" in message.location.get("url", "") and "404" in message.text
+    if message.type == "error" and not own:
+        complaints.append(f"console: {message.text} ({message.location.get('url')})")
+
+
+def _note_request(url: str, complaints: list[str]) -> None:
+    if urlparse(url).hostname not in (None, "", "localhost", "127.0.0.1"):
+        complaints.append(f"leaves this machine: {url}")
+
+
+@pytest.fixture
+def sample_csv(tmp_path: Path) -> Path:
+    """A small table of two classes."""
+    path = tmp_path / "flowers.csv"
+    rows = [f"{i % 7},{(i * 3) % 11},{'rose' if i % 7 < 3 else 'tulip'}" for i in range(80)]
+    path.write_text("width,height,kind\n" + "\n".join(rows) + "\n")
+    return path

@@ -1,0 +1,102 @@
+"""What the browser tests share: a server, and how to wait for a page to come to rest."""
+
+from __future__ import annotations
+
+import os
+import socket
+import subprocess
+import sys
+import time
+import urllib.error
+import urllib.request
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+from playwright.sync_api import Page
+
+ROOT = Path(__file__).resolve().parents[2]
+FLAGS = ["--no-sandbox", "--disable-gpu", "--no-first-run", "--disable-background-networking"]
+FLAGS += ["--disable-component-update", "--disable-sync", "--disable-quic"]
+
+_AT_REST = """() => {
+    const app = document.querySelector('[data-testid="stApp"]');
+    const charts = document.querySelectorAll('[data-testid="stPlotlyChart"]');
+    const drawn = document.querySelectorAll('[data-testid="stPlotlyChart"] .main-svg');
+    const missing = [...charts].filter(c => !c.querySelector('.main-svg'));
+    return app && app.getAttribute('data-test-script-state') === 'notRunning'
+        && document.querySelector('h1') && missing.length === 0;
+}"""
+
+
+@contextmanager
+def serve(log: Path) -> Iterator[str]:
+    """Run the app on a free port; gives its address."""
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        port = probe.getsockname()[1]
+    command = [sys.executable, "-m", "streamlit", "run", "app.py", "--server.port", str(port)]
+    env = os.environ | {"OMP_NUM_THREADS": "1", "OPENBLAS_NUM_THREADS": "1"}
+    with log.open("wb") as output:
+        process = subprocess.Popen(command, cwd=ROOT, env=env, stdout=output, stderr=output)
+        try:
+            _wait_until_healthy(f"http://localhost:{port}", process, log)
+            yield f"http://localhost:{port}"
+        finally:
+            process.terminate()
+            process.wait(timeout=30)
+
+
+def _wait_until_healthy(address: str, process: subprocess.Popen, log: Path) -> None:
+    deadline = time.monotonic() + 90
+    while time.monotonic() < deadline:
+        assert process.poll() is None, log.read_text()
+        try:
+            with urllib.request.urlopen(f"{address}/_stcore/health", timeout=5) as answer:
+                if answer.status == 200:
+                    return
+        except (urllib.error.URLError, ConnectionError, TimeoutError):
+            time.sleep(0.2)
+    raise AssertionError(f"the app did not answer within 90 s:\n{log.read_text()}")
+
+
+def settle(page: Page) -> Page:
+    """Wait until the script has run and every chart is drawn."""
+    for _ in range(2):  # a run may start just after the first look
+        page.wait_for_timeout(250)
+        page.wait_for_function(_AT_REST, timeout=60_000)
+    return page
+
+
+def click_point(page: Page, key: str, trace: int, point: int) -> None:
+    """Click a marker of a chart where it stands on the screen."""
+    chart = page.locator(f".st-key-{key}").first
+    chart.scroll_into_view_if_needed()
+    spot = chart.evaluate(
+        """(element, [trace, point]) => {
+            const plot = element.querySelector('.js-plotly-plot');
+            const { xaxis, yaxis } = plot._fullLayout;
+            const box = plot.getBoundingClientRect();
+            const data = plot.calcdata[trace][point];
+            return [box.x + xaxis._offset + xaxis.l2p(data.x),
+                    box.y + yaxis._offset + yaxis.l2p(data.y)];
+        }""",
+        [trace, point],
+    )
+    page.mouse.move(*spot)
+    page.wait_for_timeout(200)
+    page.mouse.click(*spot)
+    settle(page)
+
+
+def press(page: Page, key: str, keys: str, times: int = 1) -> None:
+    """Press a key on the slider of a widget, as often as said."""
+    slider = page.locator(f".st-key-{key} [role=slider]").first
+    for _ in range(times):
+        slider.press(keys)
+    settle(page)
+
+
+def parameters(page: Page) -> dict[str, str]:
+    """Return the URL parameters that the address bar shows."""
+    return page.evaluate("() => Object.fromEntries(new URLSearchParams(location.search))")

@@ -1,0 +1,127 @@
+"""The Start page as a person meets it."""
+
+import re
+
+import pytest
+
+from tests.browser.harness import click_point, parameters, press, settle
+
+
+def heading(page) -> str:
+    return page.locator("h1").first.inner_text()
+
+
+def test_a_cold_deep_link_rebuilds_the_view(visit):
+    page = visit("/?data=banana&kernel=rbf&C=10&gamma=0.5")
+    assert heading(page) == "What does one answer cost?"
+    assert page.locator(".st-key-C [role=slider]").get_attribute("aria-valuetext") == "10"
+    assert page.locator(".st-key-gamma [role=slider]").get_attribute("aria-valuetext") == "0.5"
+    for key in ("boundary", "effort"):
+        assert page.locator(f".st-key-{key} .main-svg").count() > 0
+    assert parameters(page) == {"data": "banana", "kernel": "rbf", "C": "10", "gamma": "0.5"}
+
+
+def test_a_click_on_a_point_makes_it_the_query(visit):
+    page = visit()
+    click_point(page, "effort", trace=1, point=5)
+    chosen = parameters(page)["query"]
+    assert page.get_by_text(f"Query {chosen} ").count() == 1
+    assert page.locator(".st-key-query input").input_value() == chosen
+    press(page, "C", "ArrowRight")
+    assert parameters(page)["query"] == chosen, "the choice survives another C"
+
+
+def test_a_click_on_the_map_makes_the_nearest_test_row_the_query(visit):
+    page = visit()
+    layer = page.evaluate(
+        """() => document.querySelector('.st-key-boundary .js-plotly-plot')
+                 .data.findIndex(t => t.name === 'queries')"""
+    )
+    click_point(page, "boundary", trace=layer, point=40)
+    assert page.get_by_text(re.compile(rf"Query {parameters(page)['query']} ")).count() == 1
+
+
+def test_back_undoes_a_choice(visit):
+    page = visit("/?data=two_moons&C=10")
+    press(page, "C", "ArrowRight")
+    assert parameters(page)["C"] == "30"
+    page.go_back()
+    settle(page)
+    assert parameters(page)["C"] == "10"
+    assert page.locator(".st-key-C [role=slider]").get_attribute("aria-valuetext") == "10"
+    page.go_forward()
+    settle(page)
+    assert page.locator(".st-key-C [role=slider]").get_attribute("aria-valuetext") == "30"
+
+
+def test_a_quick_hand_is_not_undone_by_a_slow_url(visit):
+    page = visit()
+    slider = page.locator(".st-key-C [role=slider]").first
+    for _ in range(3):
+        slider.press("ArrowLeft")
+        page.wait_for_timeout(120)
+    settle(page)
+    settle(page)
+    assert slider.get_attribute("aria-valuetext") == "0.3"
+    assert parameters(page)["C"] == "0.3"
+
+
+def test_a_malformed_url_shows_the_defaults(visit):
+    page = visit("/?data=%00%FF&kernel=1&C=ten&gamma=-3&query=none&pair=--&n=0x10&seed=1e99")
+    assert page.get_by_text("The data: banana").count() == 1
+    assert page.locator(".st-key-C [role=slider]").get_attribute("aria-valuetext") == "10"
+
+
+def test_the_copied_link_rebuilds_the_view(visit):
+    page = visit("/?data=two_moons&C=3")
+    page.get_by_role("button", name="Copy link").click()
+    link = page.locator('[data-testid="stPopoverBody"] code').inner_text().replace("\n", "")
+    other = visit(link[link.index("/?") :])
+    assert other.get_by_text("The data: two moons").count() == 1
+    assert other.locator(".st-key-C [role=slider]").get_attribute("aria-valuetext") == "3"
+
+
+def test_dark_theme_draws_in_its_own_colours(visit):
+    page = visit(color_scheme="dark")
+    color = page.evaluate(
+        """() => document.querySelector('.st-key-effort .js-plotly-plot').data[0].marker.color"""
+    )
+    assert color.lower() == "#56b4e9"
+
+
+@pytest.mark.parametrize(
+    ("name", "content", "says"),
+    [
+        ("empty.csv", b"", "empty"),
+        ("one_class.csv", b"a,target\n1,x\n2,x\n3,x\n", "one class"),
+        ("pickle.csv", b"\x80\x04\x95\x10\x00\x00\x00\x00\x00\x00\x00\x8c\x04evil\x94.", "pickle"),
+    ],
+)
+def test_a_broken_upload_says_what_is_wrong(visit, name, content, says):
+    page = visit()
+    upload(page, {"name": name, "mimeType": "text/csv", "buffer": content})
+    error = page.locator('[data-testid="stAlert"]').filter(has_text=re.compile(says, re.I))
+    assert error.count() == 1
+    assert page.get_by_text("The data: banana").count() == 1
+
+
+def test_an_oversize_upload_is_refused(visit):
+    page = visit()
+    big = {"name": "big.csv", "mimeType": "text/csv", "buffer": b"1,2\n" * (13 * 2**20)}
+    upload(page, big)
+    assert page.get_by_text(re.compile("must be 50", re.I)).count() == 1
+
+
+def test_an_upload_becomes_the_data_and_its_target_can_be_chosen(visit, sample_csv):
+    page = visit()
+    upload(page, sample_csv)
+    assert page.get_by_text("The data: flowers").count() == 1
+    assert parameters(page)["data"] == "upload"
+    assert page.get_by_text("is in use on all pages").count() == 1
+
+
+def upload(page, file) -> None:
+    page.get_by_text("Use your own data").click()
+    page.locator('[data-testid="stFileUploaderDropzone"] input').set_input_files(file)
+    page.wait_for_timeout(800)
+    settle(page)

@@ -1,0 +1,59 @@
+"""Open a page without a browser, and read what it drew."""
+
+from __future__ import annotations
+
+import base64
+import json
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from streamlit.testing.v1 import AppTest
+
+ROOT = Path(__file__).resolve().parents[2]
+
+
+def open_page(file: str = "app.py", **params: Any) -> AppTest:
+    """Run the app, go to a page as a link with these URL parameters would, and run it."""
+    app = AppTest.from_file(str(ROOT / "app.py"), default_timeout=60)
+    if file != "app.py":
+        app.switch_page(file)
+    for name, value in params.items():
+        app.query_params[name] = str(value)
+    return run(app)
+
+
+def run(app: AppTest) -> AppTest:
+    """Run the page again and insist that it raised nothing."""
+    app.run()
+    assert not app.exception, [error.value for error in app.exception]
+    return app
+
+
+def figure(app: AppTest, key: str) -> dict[str, Any]:
+    """Return the specification of the chart with this key."""
+    found = [c.proto for c in app.get("plotly_chart") if c.proto.id.endswith(key)]
+    assert len(found) == 1, f"{len(found)} charts with key {key!r}"
+    assert found[0].alt, f"chart {key!r} has no alt text"
+    return json.loads(found[0].spec)
+
+
+def trace(app: AppTest, key: str, name: str) -> dict[str, Any]:
+    """Return the one trace of a chart whose name starts with `name`."""
+    found = [t for t in figure(app, key)["data"] if str(t.get("name", "")).startswith(name)]
+    assert len(found) == 1, f"{len(found)} traces named {name!r} in {key!r}"
+    return found[0]
+
+
+def array(values: Any) -> np.ndarray:
+    """Return the numbers of a specification, packed or plain."""
+    if not isinstance(values, dict):
+        return np.asarray(values)
+    packed = np.frombuffer(base64.b64decode(values["bdata"]), dtype=values["dtype"])
+    shape = values.get("shape")
+    return packed if shape is None else packed.reshape([int(n) for n in str(shape).split(",")])
+
+
+def metric(app: AppTest, label: str) -> str:
+    """Return the value of the metric with this label."""
+    return next(m.value for m in app.metric if m.label == label)

@@ -1,0 +1,129 @@
+"""The Start page without a browser."""
+
+import numpy as np
+import pytest
+from sklearn.svm import SVC
+
+from tests.pages.helpers import array, figure, metric, open_page, run, trace
+
+
+@pytest.fixture
+def banana():
+    return open_page()
+
+
+def test_defaults_show_banana_with_its_boundary(banana):
+    assert metric(banana, "Training rows") == "400"
+    vectors = int(metric(banana, "Support vectors"))
+    field = figure(banana, "boundary")["data"][0]
+    assert array(field["z"]).shape == (100, 100)
+    assert field["z"]["dtype"] == "f4"
+    rings = trace(banana, "boundary", "support vector")
+    assert len(array(rings["x"])) == vectors
+
+
+def test_every_query_costs_all_support_vectors(banana):
+    vectors = int(metric(banana, "Support vectors"))
+    spent = [array(t["y"]) for t in figure(banana, "effort")["data"]]
+    assert sum(map(len, spent)) == 2_000 + 1  # and the mark of the query
+    assert set(np.concatenate(spent)) == {vectors}
+
+
+def test_a_deep_link_rebuilds_the_view():
+    app = open_page(data="two_moons", kernel="poly", C="3", gamma="0.5", degree="4", query="17")
+    state = app.session_state
+    assert (state["data"], state["kernel"], state["C"], state["gamma"]) == (
+        "two_moons",
+        "poly",
+        3.0,
+        0.5,
+    )
+    assert (state["degree"], state["query"]) == (4, 17)
+    assert "Query 17" in " ".join(m.value for m in app.markdown)
+
+
+@pytest.mark.parametrize(
+    "params",
+    [
+        {"C": "abc"},
+        {"C": "-1"},
+        {"C": "nan"},
+        {"gamma": "inf"},
+        {"kernel": "magic"},
+        {"data": "nothing"},
+        {"data": "upload"},
+        {"query": "1e9"},
+        {"query": "2.5"},
+        {"degree": "0"},
+        {"n": "1"},
+        {"seed": "-4"},
+        {"noise": "loud"},
+        {"pair": "%%%"},
+    ],
+)
+def test_what_is_off_in_the_url_falls_back_to_the_default(params):
+    app = open_page(**params)
+    session = app.session_state
+    assert (session["data"], session["kernel"], session["C"]) == ("banana", "rbf", 10.0)
+    assert (session["gamma"], session["query"], session["seed"]) == ("scale", 0, 0)
+    assert metric(app, "Training rows") == "400"
+
+
+def test_numbers_compare_as_numbers():
+    assert open_page(C="10").session_state["C"] == open_page(C="10.0").session_state["C"]
+
+
+@pytest.mark.parametrize("lesson", ["banana", "checkerboard", "mnist"])
+def test_a_lesson_is_one_click_and_asks_a_question(banana, lesson):
+    banana.button(key=f"lesson_{lesson}").click()
+    run(banana)
+    assert banana.session_state["data"] == lesson
+    assert "Question to the class" in " ".join(m.value for m in banana.markdown)
+    assert banana.info
+    assert banana.query_params["data"] == lesson or lesson == "banana"
+
+
+def test_pair_chooses_two_of_many_classes():
+    app = open_page(data="digits", pair="7-1")
+    assert app.session_state["pair"] == "1-7"
+    assert trace(app, "effort", "1")["name"] == "1"
+    assert trace(app, "effort", "7")["name"] == "7"
+    title = figure(app, "boundary")["layout"]["title"]["text"]
+    assert "PCA projection of 64 dimensions" in title
+
+
+def test_moving_the_query_trains_nothing(banana, monkeypatch):
+    def refuse(*_, **__):
+        raise AssertionError("trained again")
+
+    monkeypatch.setattr(SVC, "fit", refuse)
+    banana.number_input(key="query").set_value(3)
+    run(banana)
+    assert banana.query_params["query"] == "3"
+    assert "Query 3" in " ".join(m.value for m in banana.markdown)
+
+
+def test_changing_c_trains_once_and_tells_the_url(banana):
+    before = metric(banana, "Support vectors")
+    banana.select_slider(key="C").set_value(0.1)
+    run(banana)
+    assert metric(banana, "Support vectors") != before
+    assert banana.query_params["C"] == "0.1"
+
+
+def test_features_of_uneven_scale_are_standardised_and_that_is_said():
+    app = open_page(data="german")
+    assert any("standardised" in c.value for c in app.caption)
+
+
+def test_rows_noise_and_seed_reach_the_generator():
+    app = open_page(data="two_moons", n="60", noise="0.05", seed="3")
+    assert metric(app, "Training rows") == "60"
+    assert any("noise of 0.05" in c.value for c in app.caption)
+
+
+def test_the_code_to_take_home_runs_and_gives_the_same_machine(banana):
+    lines = next(c.value for c in banana.code if "SVC(" in c.value)
+    names: dict = {}
+    exec(lines, names)
+    assert len(names["svc"].support_) == int(metric(banana, "Support vectors"))

@@ -106,9 +106,7 @@ class MachineClassifier(ClassifierMixin, BaseEstimator):
         rows = self._rows(X)
         if len(self.engines_) == 1:
             return self.engines_[0].run(rows)[0]
-        outputs = np.column_stack([engine.run(rows)[0] for engine in self.engines_])
-        # As scikit-learn's SVC aggregates: positive speaks for a pair's first class.
-        return _ovr_decision_function(outputs < 0, -outputs, len(self.classes_))
+        return self._aggregate(np.column_stack([engine.run(rows)[0] for engine in self.engines_]))
 
     def predict(self, X: ArrayLike) -> NDArray[Any]:
         """Return the class of each row."""
@@ -191,12 +189,25 @@ class MachineClassifier(ClassifierMixin, BaseEstimator):
 
     def _prepare(self, problems: list[Problem]) -> Any:
         """Build the engines; the last step of every fit."""
-        self.engines_ = [self._engine(problem) for problem in problems]
+        return self._adopt([self._engine(problem) for problem in problems])
+
+    def _adopt(self, engines: list[Any]) -> Any:
+        """Take engines for one's own, with what is read from them."""
+        self.engines_ = engines
         self.machines_ = [engine.machine for engine in self.engines_]
         if len(self.classes_) == 2:
             self.machine_ = self.machines_[0]
         self.overhead_ = float(sum(engine.overhead for engine in self.engines_))
         return self
+
+    def _aggregate(self, outputs: NDArray[np.float64]) -> NDArray[np.float64]:
+        """Bring a column a pair to what `decision_function` returns.
+
+        As scikit-learn's SVC aggregates: positive speaks for a pair's first class.
+        """
+        if len(self.classes_) == 2:
+            return outputs[:, 0]
+        return _ovr_decision_function(outputs < 0, -outputs, len(self.classes_))
 
     @property
     def pairs_(self) -> list[tuple[Any, Any]]:

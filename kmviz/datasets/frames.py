@@ -7,7 +7,7 @@ import csv
 import io
 import re
 from collections import Counter
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from itertools import dropwhile, islice
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -24,6 +24,9 @@ MAX_CELLS = 50_000_000  # compressed files may unfold to much more than their si
 
 _DELIMITERS = "\t;,"  # the first wins a tie: decimal commas look like separators
 _DECIMAL_COMMA = re.compile(r"^\s*[+-]?(\d+|\d{1,3}(\.\d{3})+),\d+([eE][+-]?\d+)?\s*$")
+
+
+OnBad = Callable[[int, str], None]
 
 
 class _Dialect(NamedTuple):
@@ -61,8 +64,13 @@ def read_frame(file: File) -> tuple[pd.DataFrame, list[str]]:
     return frame, notes
 
 
-def iter_frames(file: str | Path, rows: int = 10_000) -> Iterator[pd.DataFrame]:
-    """A table of any length, `rows` rows at a time, each frame as `read_frame` gives it."""
+def iter_frames(
+    file: str | Path, rows: int = 10_000, on_bad: OnBad | None = None
+) -> Iterator[pd.DataFrame]:
+    """A table of any length, `rows` rows at a time, each frame as `read_frame` gives it.
+
+    A row with too few or too many cells raises, unless `on_bad(row, message)` takes it.
+    """
     path = Path(file)
     if not path.is_file():
         raise DataError(f"There is no file {str(path)!r}. Check the path.")
@@ -79,7 +87,7 @@ def iter_frames(file: str | Path, rows: int = 10_000) -> Iterator[pd.DataFrame]:
     dialect = _dialect(head.decode(encoding, errors="ignore").lstrip("\r\n"), path.name)
     try:
         with path.open(encoding=encoding, newline="") as lines:
-            cells = _rows(lines, dialect, path.name)
+            cells = _rows(lines, dialect, path.name, on_bad)
             while part := list(islice(cells, rows)):
                 numbers, values = zip(*part, strict=True)
                 frame = pd.DataFrame(values, index=numbers, columns=dialect.names, dtype=str)
@@ -137,7 +145,9 @@ def _column_names(titles: list[str], name: str) -> list[str]:
     return names
 
 
-def _rows(lines: Iterable[str], dialect: _Dialect, name: str) -> Iterator[tuple[int, list[str]]]:
+def _rows(
+    lines: Iterable[str], dialect: _Dialect, name: str, on_bad: OnBad | None = None
+) -> Iterator[tuple[int, list[str]]]:
     """Rows below the header with their numbers; each must have as many cells as the first."""
     width = len(dialect.names)
     reader = csv.reader(
@@ -146,11 +156,14 @@ def _rows(lines: Iterable[str], dialect: _Dialect, name: str) -> Iterator[tuple[
     try:
         for number, row in enumerate(reader, start=1):
             if row and len(row) != width:
-                raise DataError(
+                message = (
                     f"Row {number} of {name} has {len(row)} cells, the first row has {width}. "
                     "Mend that row (a stray separator or quotation mark?) and try again."
                 )
-            if row and (number > 1 or not dialect.has_header):
+                if on_bad is None:
+                    raise DataError(message)
+                on_bad(number, message)
+            elif row and (number > 1 or not dialect.has_header):
                 yield number, row
     except csv.Error as error:
         raise DataError(

@@ -14,7 +14,6 @@ import io
 import json
 import os
 import pkgutil
-import tempfile
 from collections.abc import Iterable
 from functools import cache
 from pathlib import Path
@@ -23,6 +22,8 @@ from zipfile import ZIP_DEFLATED, BadZipFile, ZipFile
 
 from skops import io as skops
 from skops.io.exceptions import UnsupportedTypeException, UntrustedTypesFoundException
+
+from kmviz.evaluation.whole import written_whole
 
 #: A file may unfold to no more than this.
 MAX_BYTES = 2 * 2**30
@@ -66,16 +67,8 @@ def save(estimator: Any, path: str | os.PathLike[str]) -> None:
     >>> bool((again.predict(X) == clf.predict(X)).all())
     True
     """
-    place = Path(path)
-    content = dumps(estimator)
-    handle, temporary = tempfile.mkstemp(dir=place.parent, prefix=f".{place.name}.")
-    try:
-        with os.fdopen(handle, "wb") as stream:
-            stream.write(content)
-        os.replace(temporary, place)
-    except BaseException:
-        Path(temporary).unlink(missing_ok=True)
-        raise
+    with written_whole(Path(path)) as place:
+        place.write_bytes(dumps(estimator))
 
 
 def dumps(estimator: Any) -> bytes:

@@ -1,0 +1,99 @@
+"""`kmviz compare`: every method on one file, a row as soon as it is known."""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from pathlib import Path
+from typing import Any
+
+import pandas as pd
+
+from kmviz.cli import data as data_command
+from kmviz.cli.console import BadInput, Console
+from kmviz.cli.files import safe_cell
+from kmviz.cli.machine import machine
+from kmviz.evaluation.advice import advice
+from kmviz.evaluation.compare import as_table, compare_rows
+from kmviz.evaluation.whole import written_whole
+
+SHOWN = {
+    "accuracy": "{:.4f}", "disagreements": "{:.0f}", "disagreement_high": "{:.3%}",
+    "steps_mean": "{:.1f}", "honest_speedup": "{:.1f}", "batch_ratio": "{:.1f}",
+    "single_ratio": "{:.1f}", "batch_vs_blas": "{:.2f}", "single_vs_blas": "{:.2f}",
+    "fit_seconds": "{:.2f}", "size_bytes": "{:,.0f}",
+}  # fmt: skip
+
+
+def add_to(commands: Any) -> None:
+    """Declare the command."""
+    parser = commands.add_parser(
+        "compare",
+        help="what each method costs and changes on your data",
+        description="Train, ask and time every method and the usual alternatives on one file. "
+        "Ratios are times faster than SVC.decision_function (and than its float32 BLAS form) in "
+        "this run, in CPU time on one thread.",
+    )
+    data_command.add_problem_options(parser)
+    parser.add_argument("--methods", help="comma-separated names (default: all)")
+    parser.add_argument("--no-time", action="store_true", help="leave the times out")
+    parser.add_argument("--out", type=Path, help="write the whole table as CSV")
+    parser.add_argument(
+        "--resume", action="store_true", help="keep the finished rows of an earlier --out file"
+    )
+    parser.set_defaults(run=run)
+
+
+def run(options: argparse.Namespace, console: Console) -> int:
+    """Compare, print, advise; a run that is stopped keeps its finished rows in --out."""
+    earlier = _earlier(options)
+    given = data_command.read(options)
+    data = given.data
+    console.say(data.about)
+    estimator = machine(options, scaled=given.encoder is not None and not options.no_scale)
+    names = options.methods.split(",") if options.methods else None
+    rows: dict[str, dict[str, Any]] = {}
+    try:
+        for name, row in compare_rows(
+            estimator, names, data.X_train, data.y_train, data.X_test, data.y_test,
+            time=not options.no_time, resume=earlier,
+        ):  # fmt: skip
+            rows[name] = row
+            if row["error"]:
+                console.warn(f"{name} failed: {row['error']}")
+    finally:
+        if options.out and rows:
+            _write(as_table(rows), options.out)
+    table = as_table(rows)
+    print(as_text(table))
+    print()
+    print(advice(table))
+    return 0 if (table["error"] == "").any() else 1
+
+
+def _earlier(options: argparse.Namespace) -> pd.DataFrame | None:
+    if not options.resume:
+        return None
+    if not options.out:
+        raise BadInput("--resume needs --out, the table of the earlier run.")
+    if not options.out.exists():
+        return None
+    return pd.read_csv(options.out, index_col="method").fillna({"error": ""})
+
+
+def _write(table: pd.DataFrame, path: Path) -> None:
+    safe = table.rename(index=safe_cell)
+    safe["error"] = safe["error"].map(safe_cell)
+    with written_whole(path) as place:
+        safe.to_csv(place)
+
+
+def as_text(table: pd.DataFrame) -> str:
+    """Return the figures that fit a terminal, aligned."""
+    shown = pd.DataFrame(index=table.index)
+    for column, form in SHOWN.items():
+        shown[column] = [
+            "" if pd.isna(value) else form.format(value) for value in table[column].astype(float)
+        ]
+    sys.stdout.flush()
+    return shown.to_string()

@@ -1,0 +1,103 @@
+"""Arguments in, exit code out."""
+
+from __future__ import annotations
+
+import argparse
+import signal
+import sys
+import threading
+import warnings
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from typing import Any, NoReturn
+
+from sklearn.exceptions import NotFittedError
+
+from kmviz import __version__
+from kmviz.cli import compare, data, fit, predict, tables
+from kmviz.cli.console import BadInput, Console
+from kmviz.methods import progress
+
+BAD_INPUT, INTERRUPTED, TERMINATED = 2, 130, 143
+
+
+class Terminated(BaseException):
+    """SIGTERM arrived; clean up and go."""
+
+
+class Parser(argparse.ArgumentParser):
+    """Says what is wrong in one line."""
+
+    def error(self, message: str) -> NoReturn:
+        self.exit(BAD_INPUT, f"{self.prog}: {message} (see {self.prog} --help)\n")
+
+
+def parser() -> argparse.ArgumentParser:
+    """Return the whole command line."""
+    top = Parser(
+        prog="kmviz",
+        description="Kernel machines that answer fast, from a shell.",
+        epilog="Exit codes: 0 done, 1 a table or benchmark failed, 2 bad input, 130 or 143 "
+        "interrupted. Results go to stdout, progress to stderr.",
+    )
+    top.add_argument("--version", action="version", version=f"kmviz {__version__}")
+    top.add_argument("--quiet", "-q", action="store_true", help="no progress on stderr")
+    commands = top.add_subparsers(dest="command", required=True, metavar="COMMAND")
+    for module in (data, fit, predict, compare, tables):
+        module.add_to(commands)
+    return top
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Run one command and return its exit code."""
+    options = parser().parse_args(arguments)
+    console = Console(options.quiet)
+    try:
+        with _terminable(), _warnings_to(console), progress.listening(console.progress):
+            return options.run(options, console)
+    except BrokenPipeError:
+        sys.stderr.close()  # the reader of our output went away; nothing more to say
+        return 0
+    except (BadInput, ValueError, NotFittedError, OSError) as error:
+        console.warn(f"kmviz {options.command}: {_one_line(error)}")
+        return BAD_INPUT
+    except KeyboardInterrupt:
+        console.warn("interrupted: nothing half-written is left")
+        return INTERRUPTED
+    except Terminated:
+        console.warn("terminated: nothing half-written is left")
+        return TERMINATED
+
+
+def _one_line(error: BaseException) -> str:
+    return " ".join(str(error).split()) or type(error).__name__
+
+
+@contextmanager
+def _terminable() -> Iterator[None]:
+    """Turn SIGTERM into an exception, so that temporary files are removed."""
+    if threading.current_thread() is not threading.main_thread():
+        yield
+        return
+
+    def stop(number: int, frame: Any) -> NoReturn:
+        raise Terminated
+
+    before = signal.signal(signal.SIGTERM, stop)
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGTERM, before)
+
+
+@contextmanager
+def _warnings_to(console: Console) -> Iterator[None]:
+    """Show warnings as single lines."""
+
+    def show(message: Any, *_: Any) -> None:
+        console.warn(f"note: {_one_line(message)}")
+
+    with warnings.catch_warnings():
+        warnings.simplefilter("default")
+        setattr(warnings, "showwarning", show)  # noqa: B010 (its declared type is narrower)
+        yield

@@ -1,0 +1,214 @@
+"""`kmviz predict`: label a file of any length, a block of rows at a time."""
+
+from __future__ import annotations
+
+import argparse
+from collections.abc import Iterator
+from contextlib import nullcontext
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas as pd
+from numpy.typing import NDArray
+
+from kmviz.cli.console import BadInput, Console
+from kmviz.cli.files import Writer, writer_for
+from kmviz.datasets import DataError, TableEncoder, iter_frames
+from kmviz.evaluation.storage import load
+from kmviz.evaluation.table import TableClassifier
+from kmviz.evaluation.whole import written_whole
+
+
+def add_to(commands: Any) -> None:
+    """Declare the command."""
+    parser = commands.add_parser(
+        "predict",
+        help="label the rows of a file with a stored classifier",
+        description="Label the rows of a CSV, TSV, Parquet, Arrow or .npy file of any length. "
+        "Rows keep their order; the output names each by its number in the input.",
+    )
+    parser.add_argument("model", type=Path, help="a .skops file that 'fit' or kmviz.save wrote")
+    parser.add_argument("data", type=Path, help="rows with the columns of the training table")
+    parser.add_argument(
+        "--out", type=Path, help="CSV, TSV or Parquet by its name (default: CSV to stdout)"
+    )
+    parser.add_argument(
+        "--on-error",
+        choices=("stop", "skip"),
+        default="stop",
+        help="a bad row ends the run and leaves no output (stop), or gets an empty label and a "
+        "message with its number (skip)",
+    )
+    parser.add_argument("--decision", action="store_true", help="write the output f(x) as well")
+    parser.add_argument(
+        "--chunk", type=int, default=10_000, metavar="ROWS", help="rows held in memory at a time"
+    )
+    parser.set_defaults(run=run)
+
+
+def run(options: argparse.Namespace, console: Console) -> int:
+    """Stream, label, write; nothing is left behind unless all of it could be written."""
+    if options.chunk < 1:
+        raise BadInput(f"--chunk takes a number of rows from 1 up; got {options.chunk}.")
+    model = load(options.model)
+    if not hasattr(model, "predict"):
+        raise BadInput(f"{options.model.name} holds a {type(model).__name__}, not a classifier.")
+    whole = written_whole(options.out) if options.out else nullcontext(None)
+    with whole as place:
+        writer = writer_for(place, options.decision)
+        try:
+            counts = _label(model, options, writer, console)
+        finally:
+            writer.close()
+    bad = f", {counts.bad:,} of them without a label" if counts.bad else ""
+    console.say(f"{counts.rows:,} rows labelled{bad}")
+    return 0
+
+
+@dataclass
+class _Counts:
+    rows: int = 0
+    bad: int = 0
+
+
+def _label(model: Any, options: argparse.Namespace, writer: Writer, console: Console) -> _Counts:
+    counts = _Counts()
+    size = max(options.data.stat().st_size, 1) if options.data.is_file() else 1
+    for block in _blocks(options.data, model, options.chunk, options.on_error):
+        for row, message in sorted(block.bad.items()):
+            counts.bad += 1
+            if counts.bad <= 20:
+                console.warn(f"row {row} skipped: {message}")
+            elif counts.bad == 21:
+                console.warn("more rows are skipped; they are counted at the end")
+        numbers, labels, outputs = _answers(model, block, options.decision)
+        writer.write(numbers, labels, outputs)
+        counts.rows += len(numbers)
+        console.progress(min(block.bytes_read / size, 1.0), f"{counts.rows:,} rows")
+    return counts
+
+
+@dataclass
+class _Block:
+    """Rows that could be read, with their numbers, and those that could not."""
+
+    X: NDArray[Any]
+    numbers: NDArray[np.intp]
+    bytes_read: float = 0.0
+    bad: dict[int, str] = field(default_factory=dict)
+
+
+def _answers(
+    model: Any, block: _Block, decision: bool
+) -> tuple[list[int], NDArray[Any], NDArray[Any] | None]:
+    """Labels (and outputs) of every row of a block in file order, None for the bad ones."""
+    inner = model.classifier if isinstance(model, TableClassifier) else model
+    numbers = np.concatenate([block.numbers, np.fromiter(block.bad, dtype=np.intp)])
+    labels = np.full(len(numbers), None, dtype=object)
+    good = len(block.numbers)
+    if good:
+        answers = inner.predict(block.X)
+        labels[:good] = model.names_of(answers) if isinstance(model, TableClassifier) else answers
+    outputs = None
+    if decision:
+        outputs = np.full(len(numbers), np.nan)
+        outputs[:good] = _single_output(inner, block.X) if good else []
+    order = np.argsort(numbers, kind="stable")
+    return numbers[order].tolist(), labels[order], None if outputs is None else outputs[order]
+
+
+def _single_output(clf: Any, X: NDArray[Any]) -> NDArray[Any]:
+    if not hasattr(clf, "decision_function"):
+        raise BadInput(f"{type(clf).__name__} has no decision function; leave --decision out.")
+    output = clf.decision_function(X)
+    return output if output.ndim == 1 else output.max(axis=1)
+
+
+def _blocks(path: Path, model: Any, rows: int, on_error: str) -> Iterator[_Block]:
+    if path.suffix == ".npy":
+        yield from _array_blocks(path, rows)
+        return
+    encoder = model.encoder if isinstance(model, TableClassifier) else None
+    taken: dict[int, str] = {}
+    on_bad = taken.__setitem__ if on_error == "skip" else None
+    done, per_row = 0, 0.0
+    frames = iter_frames(path, rows, on_bad)
+    for frame in frames:
+        if not per_row:
+            per_row = _bytes_a_row(path, frame)
+        block = _encoded(frame, encoder, on_error)
+        block.bad |= {row: taken.pop(row) for row in sorted(taken)}
+        done += len(frame)
+        block.bytes_read = done * per_row
+        yield block
+    if taken:  # bad rows at the very end
+        empty = np.empty((0, 1))
+        yield _Block(empty, np.empty(0, dtype=np.intp), bad=taken)
+
+
+def _bytes_a_row(path: Path, frame: pd.DataFrame) -> float:
+    """A guess, for progress only."""
+    if path.suffix == ".parquet":
+        import pyarrow.parquet as pq
+
+        return path.stat().st_size / max(pq.read_metadata(path).num_rows, 1)
+    sample = frame.head(100)
+    return len(sample.to_csv(index=False, header=False)) / max(len(sample), 1)
+
+
+def _array_blocks(path: Path, rows: int) -> Iterator[_Block]:
+    """Rows of a memory-mapped array; never unpickled."""
+    X = open_array(path)
+    for start in range(0, len(X), rows):
+        part = np.array(X[start : start + rows], dtype=np.float32)
+        numbers = np.arange(start + 1, start + 1 + len(part))
+        share = (start + len(part)) / len(X)
+        yield _Block(part, numbers, bytes_read=share * path.stat().st_size)
+
+
+def open_array(path: Path) -> NDArray[Any]:
+    """Map a two-dimensional .npy file."""
+    if not path.is_file():
+        raise BadInput(f"There is no file {str(path)!r}.")
+    try:
+        X = np.load(path, mmap_mode="r", allow_pickle=False)
+    except (ValueError, OSError) as error:
+        raise BadInput(f"{path.name} is not a plain .npy array: {error}") from error
+    if X.ndim != 2 or not np.issubdtype(X.dtype, np.number):
+        raise BadInput(f"{path.name} must hold rows of numbers; it has shape {X.shape}.")
+    return X
+
+
+def _encoded(frame: pd.DataFrame, encoder: TableEncoder | None, on_error: str) -> _Block:
+    """A frame as a matrix; with 'skip', the rows that cannot be encoded apart."""
+    encode = _plain_numbers if encoder is None else encoder.transform
+    numbers = frame.index.to_numpy(dtype=np.intp)
+    try:
+        return _Block(encode(frame), numbers)
+    except DataError as error:
+        if on_error == "stop" or len(frame) == 0:
+            raise
+        if len(frame) == 1:
+            return _Block(np.empty((0, 1)), numbers[:0], bad={int(numbers[0]): str(error)})
+    if encoder is not None and not set(encoder.columns) <= set(frame.columns):
+        encoder.transform(frame)  # no single row is to blame: raise for all of them
+    half = len(frame) // 2
+    parts = [_encoded(part, encoder, on_error) for part in (frame[:half], frame[half:])]
+    good = [part for part in parts if len(part.numbers)]
+    X = np.concatenate([part.X for part in good]) if good else np.empty((0, 1))
+    kept = np.concatenate([part.numbers for part in parts])
+    return _Block(X, kept, bad=parts[0].bad | parts[1].bad)
+
+
+def _plain_numbers(frame: pd.DataFrame) -> NDArray[Any]:
+    """Every column as numbers: for classifiers that were stored without a table's encoder."""
+    columns = [pd.to_numeric(frame[name].astype(object), errors="coerce") for name in frame]
+    X = np.column_stack([column.to_numpy(dtype=float) for column in columns])
+    bad = ~np.isfinite(X).all(axis=1)
+    if bad.any():
+        row = int(frame.index[int(np.argmax(bad))])
+        column = frame.columns[int(np.argmax(~np.isfinite(X[np.argmax(bad)])))]
+        raise DataError(f"Row {row} of column {column!r} is not a number.")
+    return X

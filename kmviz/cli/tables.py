@@ -1,0 +1,97 @@
+"""`kmviz papers` and `kmviz bench`: the stored tables, made again."""
+
+from __future__ import annotations
+
+import argparse
+import importlib.util
+import time
+from pathlib import Path
+from typing import Any
+
+import pandas as pd
+
+import kmviz
+from kmviz.cli.console import BadInput, Console
+from kmviz.evaluation import papers
+from kmviz.evaluation.whole import written_whole
+from kmviz.methods import progress
+
+ROOT = Path(kmviz.__file__).resolve().parents[1]
+
+
+def add_to(commands: Any) -> None:
+    """Declare both commands."""
+    parser = commands.add_parser(
+        "papers",
+        help="the papers' tables, ours beside theirs",
+        description="Make the papers' tables again and store them as CSV.",
+    )
+    parser.add_argument("--only", nargs="+", metavar="NAME", help="these tables or papers")
+    parser.add_argument("--full", action="store_true", help="the papers' own sizes: hours")
+    parser.add_argument("--list", action="store_true", help="name the tables and stop")
+    parser.add_argument("--out", type=Path, help="folder (default: benchmarks/papers)")
+    parser.set_defaults(run=run_papers)
+    parser = commands.add_parser(
+        "bench",
+        help="the speed tables",
+        description="Make the speed tables: ratios in one run, CPU time on one thread.",
+    )
+    parser.add_argument("--only", nargs="+", metavar="NAME", help="these benchmarks")
+    parser.add_argument("--full", action="store_true", help="larger data, more repeats")
+    parser.set_defaults(run=run_bench)
+
+
+def run_papers(options: argparse.Namespace, console: Console) -> int:
+    """Make each table, print it, store it; one that fails does not stop the others."""
+    names = _chosen(options.only)
+    if options.list:
+        print("\n".join(names))
+        return 0
+    folder = options.out or ROOT / "benchmarks" / "papers"
+    folder.mkdir(parents=True, exist_ok=True)
+    failed = []
+    for done, name in enumerate(names):
+        start = time.process_time()
+        with progress.part(done / len(names), (done + 1) / len(names), f"{name}: "):
+            try:
+                table = papers.table(name, full=options.full, progress=progress.report)
+            except Exception as error:
+                console.warn(f"{name} failed: {type(error).__name__}: {error}")
+                failed.append(name)
+                continue
+        seconds = time.process_time() - start
+        _store(table, folder / f"{name}.csv", name, options.full)
+        print(f"\n{name} ({seconds:.0f} CPU seconds)\n{table.to_string()}", flush=True)
+    return 1 if failed else 0
+
+
+def _chosen(only: list[str] | None) -> list[str]:
+    known = papers.names()
+    if not only:
+        return known
+    chosen = [name for name in known if any(name == o or name.startswith(f"{o}_") for o in only)]
+    if not chosen:
+        raise BadInput(f"No table matches {' '.join(only)}; known: {', '.join(known)}.")
+    return chosen
+
+
+def _store(table: pd.DataFrame, path: Path, name: str, full: bool) -> None:
+    """Write a table as CSV below a line with the command that made it."""
+    command = f"python -m kmviz papers --only {name}{' --full' if full else ''}"
+    named = any(label is not None for label in table.index.names)
+    with written_whole(path) as place:
+        text = table.to_csv(index=named, lineterminator="\n")
+        place.write_text(f"# {command}\n{text}", encoding="utf-8")
+
+
+def run_bench(options: argparse.Namespace, console: Console) -> int:
+    """Run benchmarks/run.py of the checkout."""
+    script = ROOT / "benchmarks" / "run.py"
+    if not script.exists():
+        raise BadInput("The benchmarks are part of the source tree; run this in a checkout.")
+    spec = importlib.util.spec_from_file_location("kmviz_benchmarks", script)
+    assert spec is not None
+    assert spec.loader is not None
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module.run(options.only, full=options.full)

@@ -1,0 +1,107 @@
+"""One sentence on what to deploy, with its reason; sometimes it is not to bother."""
+
+from __future__ import annotations
+
+import pandas as pd
+
+from kmviz.evaluation.catalogue import SETTINGS, title_of
+from kmviz.evaluation.peers import PEERS
+
+#: Accuracy that a plainer model may lose and still count as good as the exact machine.
+AS_GOOD = 0.002
+
+#: What a method may change and still be advised: the upper end of its 95% interval.
+FEW = 0.01
+
+#: Times faster than the exact float32 machine below which a method is not worth it.
+WORTH = 1.1
+
+
+def advice(table: pd.DataFrame) -> str:
+    """Return what a comparison says to deploy, and why.
+
+    Parameters
+    ----------
+    table : DataFrame
+        As `compare` returns it.
+
+    Examples
+    --------
+    >>> from kmviz import compare, datasets
+    >>> from kmviz.evaluation.advice import advice
+    >>> d = datasets.load("twonorm", n=200)
+    >>> table = compare(None, ["linear_svc"], d.X_train, d.y_train, d.X_test, d.y_test, time=False)
+    >>> advice(table).split(":")[0]
+    'Do not bother with a kernel'
+    """
+    good = table[table["error"] == ""]
+    if "exact" not in good.index:
+        return "The exact machine could not be trained, so there is nothing to compare with."
+    plain = _linear_is_enough(good)
+    return plain or " ".join(filter(None, [_fast_method(good), _peer_is_better(good)]))
+
+
+def best_method(table: pd.DataFrame) -> str:
+    """Return the name of the row to deploy: the fastest that changes few answers, or `exact`."""
+    good = table[(table["error"] == "") & (table["disagreement_high"] <= FEW)]
+    methods = good[[name not in PEERS and name != "exact" for name in good.index]]
+    gain = gains(methods)
+    if methods.empty or not gain.max() >= WORTH:
+        return "exact"
+    return str(gain.idxmax())
+
+
+def gains(table: pd.DataFrame) -> pd.Series:
+    """Return times faster than the exact float32 machine, in kernel values if none was timed."""
+    timed = table[["batch_vs_blas", "single_vs_blas"]].astype(float).max(axis=1)
+    return timed if timed.notna().any() else table["honest_speedup"].astype(float)
+
+
+def _linear_is_enough(table: pd.DataFrame) -> str:
+    if "linear_svc" not in table.index:
+        return ""
+    exact, linear = table.loc["exact"], table.loc["linear_svc"]
+    if linear["accuracy"] < exact["accuracy"] - AS_GOOD:
+        return ""
+    return (
+        f"Do not bother with a kernel: a linear SVM is as good here (accuracy "
+        f"{linear['accuracy']:.3f} against {exact['accuracy']:.3f}) and takes one product a "
+        f"query instead of {exact['steps_mean']:,.0f} kernel values."
+    )
+
+
+def _fast_method(table: pd.DataFrame) -> str:
+    name = best_method(table)
+    row, timed = table.loc[name], pd.notna(table.loc["exact", "batch_ratio"])
+    if name == "exact":
+        faster = f" ({row['batch_ratio']:.0f}x faster than SVC)" if timed else ""
+        return (
+            f"Take the exact machine in float32{faster}: no method that changes under {FEW:.0%} "
+            "of the answers is faster."
+        )
+    times = max(row["batch_ratio"], row["single_ratio"]) if timed else row["honest_speedup"]
+    unit = "faster than SVC" if timed else "fewer kernel values"
+    title = SETTINGS[name].title if name in SETTINGS else title_of(name)
+    return (
+        f"{title}: {times:.0f}x {unit}, {row['disagreements']:.0f} of {row['queries']:,.0f} "
+        f"differ, at most {row['disagreement_high']:.1%} with 95% confidence. It is "
+        f"{gains(table)[name]:.1f}x {'faster than' if timed else 'cheaper than'} the exact "
+        f"float32 machine, the most among methods that change under {FEW:.0%} of the answers."
+    )
+
+
+def _peer_is_better(table: pd.DataFrame) -> str:
+    better = [
+        name
+        for name in ("boosting", "nystroem", "fourier", "knn")
+        if name in table.index
+        and table.loc[name, "accuracy"] > table.loc["exact", "accuracy"] + AS_GOOD
+    ]
+    if not better:
+        return ""
+    name = max(better, key=lambda peer: table.loc[peer, "accuracy"])
+    title = PEERS[name].title
+    return (
+        f"Consider another model: {title} is more accurate here "
+        f"({table.loc[name, 'accuracy']:.3f} against {table.loc['exact', 'accuracy']:.3f})."
+    )

@@ -7,6 +7,8 @@ from kmviz.evaluation.compare import compare
 from kmviz.evaluation.storage import load, save
 from kmviz.methods.anytime import AnytimeClassifier
 from kmviz.methods.exact import ExactClassifier
+from kmviz.methods.svtree import SVTreeClassifier
+from kmviz.methods.nsv import NSVClassifier
 
-__all__ = ["AnytimeClassifier", "ExactClassifier", "accelerate", "audit", "compare", "load", "papers", "save"]
+__all__ = ["AnytimeClassifier", "ExactClassifier", "SVTreeClassifier", "NSVClassifier", "accelerate", "audit", "compare", "load", "papers", "save"]
 __version__ = "0.1.0"

@@ -139,3 +139,54 @@ class NSVTrace(Trace):
     value: Floats
     score: Floats
     stages: Floats
+
+
+@dataclass(frozen=True, eq=False)
+class TreeTrace(Trace):
+    """Support vector tree: the path of one query. `stop` is its length.
+
+    Attributes
+    ----------
+    partial : array of shape (K + 1,)
+        The tree's output if it were cut at height k; `partial[0]` is -b.
+    node : array of shape (K + 1,)
+        The node that step k asked; -1 at the start.
+    index : array of shape (K + 1,)
+        Its vector; -1 at the start. Candidates beside the machine's own count on from m.
+    value : array of shape (K + 1,)
+        The kernel value; 0 at the start.
+    score, threshold : array of shape (K + 1,)
+        The path goes left where score <= threshold; infinite where a node does not split.
+    """
+
+    partial: Floats
+    node: Ints
+    index: Ints
+    value: Floats
+    score: Floats
+    threshold: Floats
+
+
+@dataclass(frozen=True, eq=False)
+class ReducedTrace(Trace):
+    """Reduced set: the machines of 1, 2, ... vectors, asked in turn.
+
+    `exact` is f of the original machine.
+
+    Attributes
+    ----------
+    partial : array of shape (K + 1,)
+        Output of the first k vectors with the weights that are best for k; `partial[0]` is -b.
+    index : array of shape (K + 1,)
+        Which reduced vector step k added; -1 at the start.
+    value : array of shape (K + 1,)
+        Its kernel value; 0 at the start.
+    low, high : array of shape (K + 1,)
+        A partial output outside of them is safe; infinite where nothing stops early.
+    """
+
+    partial: Floats
+    index: Ints
+    value: Floats
+    low: Floats
+    high: Floats

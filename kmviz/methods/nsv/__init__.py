@@ -1,0 +1,27 @@
+"""Nearest support vectors.
+
+D. DeCoste and D. Mazzoni (2003), "Fast query-optimized kernel machine classification via
+incremental approximate nearest support vectors", ICML. A query's partial sum over its nearest
+support vectors decides as soon as it leans further than any calibration row that the exact
+machine puts on the other side. Figure 2 (the walk), 4.1 (thresholds), 4.2 (tug of war), 4.3
+(principal components), 5.1 (linear filter), 5.2 (generated rows) and 5.3 (any `KernelMachine`
+can be walked, a reduced set too).
+
+Departures
+----------
+- `calibration="cross_fit"`: training rows are their own nearest neighbours and flatter the
+  thresholds, so by default machines that have not seen a row calibrate on it.
+- `start="approximate"`: the sum starts from the approximation of *all* terms by the principal
+  components, which section 4.3 uses for the order alone, and exact terms replace the largest
+  approximate ones. Most queries then touch no vector at all.
+- `max_disagreement`: thresholds are widened until held-out rows prove, with a stated confidence,
+  how rarely the answer differs from the exact machine's.
+- Thresholds are widened by a few rounding errors, and f(x) = 0 counts as negative, as `predict`
+  has it.
+- The filter's output is brought to the scale of f, which changes no decision.
+"""
+
+from kmviz.methods.nsv.classifier import NSVClassifier
+from kmviz.methods.nsv.generated import challenging_rows
+
+__all__ = ["NSVClassifier", "challenging_rows"]

@@ -1,0 +1,122 @@
+"""Which rows set the envelope, and which machine answers them.
+
+The paper takes the training rows (4.1). They are optimistic: a support vector is its own nearest
+neighbour. Rows the machine has not seen are better, and where there are none, *cross-fitting*
+makes them: machines trained without a tenth of the rows answer that tenth.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.base import clone
+from sklearn.model_selection import KFold, StratifiedKFold
+
+from kmviz.machines import KernelMachine
+from kmviz.machines.reading import read_binary
+from kmviz.methods.base import Problem
+from kmviz.methods.nsv.generated import challenging_rows
+from kmviz.methods.nsv.linear import Filter, side_of, train_filter
+from kmviz.methods.nsv.tables import known_form
+from kmviz.methods.progress import report
+
+FOLDS = 10
+FOLDS_A_PAIR = 5  # where there are many pairs of classes to train for
+
+
+@dataclass(frozen=True, eq=False)
+class Part:
+    """Calibration rows, with the machine and the filter that answer them."""
+
+    machine: KernelMachine
+    linear: Filter | None
+    rows: NDArray[Any]
+
+
+@dataclass(frozen=True, eq=False)
+class Calibrator:
+    """Where calibration rows come from.
+
+    Parameters
+    ----------
+    calibration : {"cross_fit", "train", "generated"}
+    linear_filter : bool
+    random_state : int or RandomState
+    n_folds : int
+    """
+
+    calibration: str
+    linear_filter: bool
+    random_state: Any
+    n_folds: int = FOLDS
+
+    def __call__(
+        self, problem: Problem, given: NDArray[Any] | None = None
+    ) -> tuple[Filter | None, list[Part]]:
+        """Return the filter and the calibration rows.
+
+        Parameters
+        ----------
+        problem : Problem
+        given : array of shape (n, d), optional
+            Rows the machine has not seen; they take the place of all others.
+        """
+        linear = self._filter(problem.machine, problem.X, problem.y)
+        if given is not None:
+            return linear, [Part(problem.machine, linear, given)]
+        if problem.y is None:
+            return linear, self._unseen(problem, linear)
+        if self.calibration == "cross_fit":
+            return linear, self._cross_fitted(problem, linear)
+        parts = [Part(problem.machine, linear, problem.X)]
+        if self.calibration == "generated":
+            made = challenging_rows(
+                problem.machine, problem.X, len(problem.X), self.random_state
+            )
+            parts.append(Part(problem.machine, linear, made))
+        return linear, parts
+
+    def _filter(
+        self, machine: KernelMachine, X: NDArray[Any], side: NDArray[Any] | None
+    ) -> Filter | None:
+        if not self.linear_filter:
+            return None
+        if side is not None and not side.all():
+            X, side = X[side != 0], side[side != 0]
+        exact, answered = side_of(machine, X)
+        form = known_form(machine.kernel)
+        return train_filter(
+            X if form is None else form.embed(X), answered if side is None else side, exact
+        )
+
+    def _unseen(self, problem: Problem, linear: Filter | None) -> list[Part]:
+        """Rows a frozen machine has not seen; the filter, which has, is cross-fitted."""
+        X, machine = problem.X, problem.machine
+        if linear is None or len(X) < 2 * FOLDS_A_PAIR:
+            return [Part(machine, linear, X)]
+        folds = KFold(FOLDS_A_PAIR, shuffle=True, random_state=self.random_state)
+        return [
+            Part(machine, self._filter(machine, X[learn], None), X[ask])
+            for learn, ask in folds.split(X)
+        ]
+
+    def _cross_fitted(self, problem: Problem, linear: Filter | None) -> list[Part]:
+        X, y = problem.X, problem.y
+        assert y is not None
+        own = np.flatnonzero(y)
+        n_folds = min(self.n_folds, int((y > 0).sum()), int((y < 0).sum()))
+        if n_folds < 2:  # a class of one row cannot be left out
+            return [Part(problem.machine, linear, X)]
+        parts = []
+        if len(own) < len(y):  # no machine of this pair has seen the other classes
+            parts.append(Part(problem.machine, linear, X[y == 0]))
+        folds = StratifiedKFold(n_folds, shuffle=True, random_state=self.random_state)
+        for done, (learn, ask) in enumerate(folds.split(own, y[own])):
+            report(done / n_folds, f"cross-fitting: machine {done + 1} of {n_folds}")
+            learn, ask = own[learn], own[ask]
+            machine = read_binary(clone(problem.estimator).fit(X[learn], y[learn]))
+            parts.append(Part(machine, self._filter(machine, X[learn], y[learn]), X[ask]))
+        return parts

@@ -1,0 +1,222 @@
+"""The estimator: options in, engines out."""
+
+from __future__ import annotations
+
+from numbers import Integral, Real
+from typing import Any, ClassVar
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+from sklearn.base import BaseEstimator
+from sklearn.frozen import FrozenEstimator
+from sklearn.model_selection import train_test_split
+from sklearn.utils import check_random_state
+from sklearn.utils._param_validation import Interval, StrOptions
+from sklearn.utils.validation import validate_data
+
+from kmviz.methods.base import FLOATS, MachineClassifier, Problem
+from kmviz.methods.nsv.calibration import FOLDS, FOLDS_A_PAIR, Calibrator
+from kmviz.methods.nsv.engine import NSVEngine
+from kmviz.methods.nsv.proof import split_rows, widen_until_proved
+from kmviz.methods.nsv.tables import Options
+from kmviz.methods.progress import part
+
+#: How far cross-fitted thresholds are moved out, in scatters of their step.
+CROSS_FIT_MARGIN = {"empty": 0.25, "approximate": 0.5}
+
+
+class NSVClassifier(MachineClassifier):
+    """A kernel machine that asks a query's nearest support vectors, and only as many as it takes.
+
+    Parameters
+    ----------
+    estimator : estimator, default=None
+        What trains the machine; None is `SVC()`. Give `FrozenEstimator(svc)` to take a trained
+        one as it is: X is then the calibration set, and y is not used. `GridSearchCV` over
+        `estimator__C` needs it given.
+    window : int, default=10
+        w of the paper's MaxSmoothed thresholds: each is the widest of w steps before and after;
+        0 is Simple.
+    order : {"nearest", "tug_of_war", "exact"}, default="nearest"
+        By the kernel of the first principal components; the same, balanced between the classes;
+        or by the kernel itself (which costs as much as the exact machine: a yardstick).
+    n_components : int, default=20
+        q, the principal components to order by. From the approximation, stages of .4, .8 and
+        1.6 times as many.
+    linear_filter : bool, default=True
+        Whether a linear SVM may decide first.
+    start : {"empty", "approximate"}, default="empty"
+        Whether the sum starts from -b, as published, or from the approximation of all terms.
+    calibration : {"cross_fit", "train", "generated"}, default="cross_fit"
+        Which rows set the thresholds when only training rows are at hand: left-out tenths, the
+        training rows (as published), or these and generated rows that challenge the thresholds
+        (section 5.2). No choice where the machine is frozen or `X_calibration` is given.
+    margin : float, default=None
+        a: thresholds move out by a times the scatter of f - g_k. None is 0, and .25 (from empty)
+        or .5 (from the approximation) for cross-fitted ones.
+    max_disagreement : float, default=None
+        Promise that at most this share of queries is answered differently from the exact
+        machine: the smallest margin for which rows held out from training and calibration prove
+        it. Takes the place of `margin`.
+    confidence : float, default=0.95
+        The confidence of that promise.
+    random_state : int, RandomState or None, default=None
+        Deals rows into folds and halves, and picks generated rows.
+
+    Attributes
+    ----------
+    machine_ : KernelMachine
+        The exact machine (`machines_`, one a pair, for more than two classes).
+    low_, high_ : array of shape (m + 1,)
+        The thresholds of each step; lists of them for more than two classes.
+    overhead_ : float
+        What an average calibration row costs beside its steps, in kernel values: projecting and
+        ordering, q + m q / d for rows that the filter does not decide.
+    margin_ : float
+    promise_ : Promise or None
+
+    Examples
+    --------
+    >>> from sklearn.datasets import make_moons
+    >>> from sklearn.svm import SVC
+    >>> from kmviz import NSVClassifier
+    >>> X, y = make_moons(300, noise=0.2, random_state=0)
+    >>> clf = NSVClassifier(SVC(gamma=2.0), random_state=0).fit(X, y)
+    >>> bool(clf.steps(X).mean() < clf.machine_.n_vectors)
+    True
+    >>> trace = clf.trace(X[0])
+    >>> bool(trace.output == clf.decision_function(X[:1])[0])
+    True
+    """
+
+    _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
+        "estimator": [BaseEstimator, None],
+        "window": [Interval(Integral, 0, None, closed="left")],
+        "order": [StrOptions({"nearest", "tug_of_war", "exact"})],
+        "n_components": [Interval(Integral, 1, None, closed="left")],
+        "linear_filter": ["boolean"],
+        "start": [StrOptions({"empty", "approximate"})],
+        "calibration": [StrOptions({"cross_fit", "train", "generated"})],
+        "margin": [Interval(Real, 0, None, closed="left"), None],
+        "max_disagreement": [Interval(Real, 0, 1, closed="neither"), None],
+        "confidence": [Interval(Real, 0, 1, closed="neither")],
+        "random_state": ["random_state"],
+    }
+
+    def __init__(
+        self,
+        estimator: Any = None,
+        window: int = 10,
+        order: str = "nearest",
+        n_components: int = 20,
+        linear_filter: bool = True,
+        start: str = "empty",
+        calibration: str = "cross_fit",
+        margin: float | None = None,
+        max_disagreement: float | None = None,
+        confidence: float = 0.95,
+        random_state: Any = None,
+    ) -> None:
+        self.estimator = estimator
+        self.window = window
+        self.order = order
+        self.n_components = n_components
+        self.linear_filter = linear_filter
+        self.start = start
+        self.calibration = calibration
+        self.margin = margin
+        self.max_disagreement = max_disagreement
+        self.confidence = confidence
+        self.random_state = random_state
+
+    def fit(
+        self, X: ArrayLike, y: ArrayLike | None = None, X_calibration: ArrayLike | None = None
+    ) -> NSVClassifier:
+        """Train the estimator (unless it is frozen) and set the thresholds.
+
+        Parameters
+        ----------
+        X : array of shape (n, d)
+            Training rows. With a `FrozenEstimator`, rows to calibrate on.
+        y : array of shape (n,)
+            Classes; not used with a `FrozenEstimator`.
+        X_calibration : array of shape (n_calibration, d), optional
+            Rows, without labels, that the machine has not seen; they set the thresholds in
+            place of X. With `max_disagreement`, half of them set and half of them prove.
+        """
+        self._validate_params()
+        seed = check_random_state(self.random_state).randint(2**31 - 1)
+        frozen = isinstance(self.estimator, FrozenEstimator)
+        proof: Any = None
+        if self.max_disagreement is not None and X_calibration is None and not frozen:
+            X, proof, y = self._held_out(X, y, seed)
+        with part(0.0, 0.1):
+            problems = self._train(X, y)
+        given = None if X_calibration is None else self._calibration_rows(X_calibration)
+        if self.max_disagreement is not None:
+            if proof is not None:
+                proof = self._calibration_rows(proof)
+            elif given is not None:
+                given, proof = split_rows(given, seed)
+            else:
+                problems, proof = self._split_problems(problems, seed)
+        with part(0.1, 0.9):
+            self._build(problems, given, seed)
+        self.promise_ = None
+        if proof is not None:
+            with part(0.9, 1.0):
+                widen_until_proved(self, proof)
+        return self
+
+    @property
+    def low_(self) -> Any:
+        return self._thresholds("low")
+
+    @property
+    def high_(self) -> Any:
+        return self._thresholds("high")
+
+    def _thresholds(self, which: str) -> Any:
+        found = [getattr(engine.limits, which) for engine in self.engines_]
+        return found[0] if len(found) == 1 else found
+
+    def _build(self, problems: list[Problem], given: NDArray[Any] | None, seed: int) -> None:
+        unseen = given is not None or problems[0].y is None
+        self.margin_ = self.margin
+        if self.margin is None:
+            cross_fitted = self.calibration == "cross_fit" and not unseen
+            self.margin_ = CROSS_FIT_MARGIN[self.start] if cross_fitted else 0.0
+        options = Options(self.order, self.n_components, self.start)
+        folds = FOLDS if len(problems) == 1 else FOLDS_A_PAIR
+        calibrator = Calibrator(self.calibration, self.linear_filter, seed, folds)
+        engines = []
+        for done, problem in enumerate(problems):
+            with part(done / len(problems), (done + 1) / len(problems)):
+                linear, parts = calibrator(problem, given)
+                engine = NSVEngine(
+                    problem.machine, linear, options, parts, self.window, self.margin_
+                )
+            engines.append(engine)
+        self._adopt(engines)
+
+    def _held_out(self, X: Any, y: Any, seed: int) -> tuple[Any, Any, Any]:
+        """Hold a quarter of the rows out, before anything is trained."""
+        if y is None:
+            raise ValueError("This estimator requires y to be passed, but y is None.")
+        kept, proof, y_kept, _ = train_test_split(
+            X, y, test_size=0.25, stratify=y, random_state=seed
+        )
+        return kept, proof, y_kept
+
+    def _split_problems(
+        self, problems: list[Problem], seed: int
+    ) -> tuple[list[Problem], NDArray[Any]]:
+        """A frozen machine: half of the rows it is given set the thresholds, half prove."""
+        setting, proof = split_rows(problems[0].X, seed)
+        return [Problem(p.machine, setting, None, None) for p in problems], proof
+
+    def _calibration_rows(self, X: Any) -> NDArray[Any]:
+        if self.preprocessing_ is not None:
+            validate_data(self, X, reset=False, skip_check_array=True)
+            return self._transformed(X)
+        return validate_data(self, X, reset=False, dtype=FLOATS)

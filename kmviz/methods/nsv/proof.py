@@ -1,0 +1,75 @@
+"""A promise about disagreement, proved on rows that set nothing.
+
+Margins are tried from exact downwards. Each is accepted while the one-sided Clopper-Pearson
+bound on the share of changed answers keeps the promise, and the first failure ends the search:
+testing in a fixed order spends the confidence once, however many margins are tried.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.utils import check_random_state
+
+from kmviz.methods.progress import report
+from kmviz.methods.promise import Promise, rows_needed, upper_bound
+
+#: From thresholds that nothing passes down to the bare envelope.
+MARGINS = (np.inf, 8.0, 6.0, 5.0, 4.0, 3.5, 3.0, 2.5, 2.0, 1.75, 1.5, 1.25, 1.0, 0.75, 0.5,
+           0.375, 0.25, 0.125, 0.0)  # fmt: skip
+
+
+def split_rows(rows: NDArray[Any], seed: int) -> tuple[NDArray[Any], NDArray[Any]]:
+    """Deal the rows into two halves: one to set the thresholds, one to prove the promise."""
+    if len(rows) < 2:
+        raise ValueError(
+            "max_disagreement needs rows to set the thresholds and others to prove the promise; "
+            f"got {len(rows)} calibration row(s)."
+        )
+    dealt = check_random_state(seed).permutation(len(rows))
+    half = len(rows) // 2
+    return rows[dealt[:half]], rows[dealt[half:]]
+
+
+def widen_until_proved(clf: Any, proof: NDArray[Any]) -> None:
+    """Give `clf` the smallest margin that `proof` allows, and its `promise_`."""
+    rate, confidence = clf.max_disagreement, clf.confidence
+    if upper_bound(0, len(proof), confidence) > rate:
+        needed = rows_needed(rate, confidence)
+        raise ValueError(
+            f"max_disagreement={rate:g} with confidence={confidence:g} takes at least {needed} "
+            f"rows that set nothing, and there are {len(proof)}. Give {2 * needed} rows of "
+            "X_calibration, a larger max_disagreement or a lower confidence."
+        )
+    exact = _winners(clf, [machine.decision_function(proof) for machine in clf.machines_])
+    best = None
+    for tried, margin in enumerate(MARGINS):
+        report(tried / len(MARGINS), "proving the promise")
+        misses = _misses(clf, proof, exact, margin)
+        bound = upper_bound(misses, len(proof), confidence)
+        if bound > rate:
+            break
+        best = margin, Promise(bound, confidence, len(proof), misses)
+    if best is None:
+        raise RuntimeError("The exact machine disagrees with itself; please report this.")
+    clf.margin_, clf.promise_ = float(best[0]), best[1]
+    _set_margin(clf, best[0])
+    clf.overhead_ = float(sum(engine.overhead for engine in clf.engines_))
+
+
+def _misses(clf: Any, proof: NDArray[Any], exact: NDArray[Any], margin: float) -> int:
+    _set_margin(clf, margin)
+    answered = _winners(clf, [engine.run(proof)[0] for engine in clf.engines_])
+    return int((answered != exact).sum())
+
+
+def _winners(clf: Any, outputs: list[NDArray[Any]]) -> NDArray[np.intp]:
+    output = clf._aggregate(np.column_stack(outputs))
+    return output > 0 if output.ndim == 1 else output.argmax(axis=1)
+
+
+def _set_margin(clf: Any, margin: float) -> None:
+    for engine in clf.engines_:
+        engine.set_limits(clf.window, margin)

@@ -1,0 +1,124 @@
+"""What a walk reads of one machine: principal components (4.3), sides (4.2), storage."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.linalg import eigh
+
+from kmviz import kernels
+from kmviz.loops.nsv import EXACT, NEAREST, TUG_OF_WAR, Tables
+from kmviz.machines import KernelMachine
+
+ORDERS = {"nearest": NEAREST, "tug_of_war": TUG_OF_WAR, "exact": EXACT}
+
+#: From the approximation, stages of .4, .8 and 1.6 n_components: 8, 16 and 32 out of 20.
+STAGES = (0.4, 0.8, 1.6)
+
+#: Vectors of more values than this are stored in float32: they no longer fit a core's cache.
+SMALL = 2**17
+
+
+@dataclass(frozen=True)
+class Options:
+    """How the vectors of a machine are put in order, and where the sum starts."""
+
+    order: str = "nearest"
+    n_components: int = 20
+    start: str = "empty"
+
+    @property
+    def approximate(self) -> bool:
+        return self.start == "approximate"
+
+
+def known_form(kernel: Any) -> Any:
+    """Return the plain formula of a kernel, or None.
+
+    A subclass of a kmviz kernel (one that counts, say) has its parent's: ordering reads the
+    formula and never calls the kernel.
+    """
+    if isinstance(kernel, kernels.Normalized):
+        inner = known_form(kernel.kernel)
+        return None if inner is None else kernels.Normalized(inner)
+    if isinstance(kernel, kernels.RBF):
+        return kernels.RBF(kernel.gamma)
+    if isinstance(kernel, kernels.Polynomial):
+        return kernels.Polynomial(kernel.degree, kernel.gamma, kernel.coef0)
+    return kernels.Linear() if isinstance(kernel, kernels.Linear) else None
+
+
+def ordering_kernel(kernel: Any, options: Options) -> Any:
+    """Return the formula to order by; a kernel without one is ordered by distance."""
+    form = known_form(kernel)
+    if form is None and options.approximate:
+        raise ValueError(
+            f"start='approximate' approximates the kernel, and {kernel!r} has no known formula: "
+            "use a kernel of kmviz.kernels (or a subclass of one), or start='empty'."
+        )
+    return kernels.RBF(1.0) if form is None else form
+
+
+def principal_directions(rows: NDArray[Any], q: int) -> NDArray[np.float64]:
+    """Return the top right singular vectors of the rows as rows: eq. 10, not centred."""
+    rows = rows.astype(np.float64, copy=False)
+    wide = len(rows) < rows.shape[1]
+    gram = rows @ rows.T if wide else rows.T @ rows
+    q = min(q, len(gram))
+    squares, axes = eigh(gram, subset_by_index=(len(gram) - q, len(gram) - 1))
+    squares, axes = squares[::-1], axes[:, ::-1]
+    keep = squares > 1e-12 * max(squares[0], 1e-300)
+    keep[0] = True
+    squares, axes = squares[keep], axes[:, keep]
+    if not wide:
+        return np.ascontiguousarray(axes.T)
+    return (axes / np.sqrt(np.maximum(squares, 1e-300))).T @ rows
+
+
+def build_tables(machine: KernelMachine, linear: Any, options: Options) -> Tables:
+    """Lay out a machine for the walk.
+
+    Parameters
+    ----------
+    machine : KernelMachine
+    linear : (weights, bias) of the filter on embedded rows, or None
+    options : Options
+    """
+    form = ordering_kernel(machine.kernel, options)
+    embedded = form.embed(machine.vectors)
+    m, d = embedded.shape
+    dtype = np.float64 if embedded.size <= SMALL else np.float32
+    q = options.n_components
+    wanted = [max(1, round(q * share)) for share in STAGES] if options.approximate else [q]
+    basis = principal_directions(embedded, max(wanted))
+    ends = np.unique(np.minimum(wanted, len(basis)))
+    coordinates = embedded @ basis.T
+    # The control variate knows the lengths of query and vector and lacks only their product;
+    # eq. 11 as published knows the projections alone.
+    measured = embedded if options.approximate else coordinates
+    weights, bias = (np.zeros(d), 0.0) if linear is None else linear
+    kind, gamma, coef0, degree = form.code
+    positive = machine.beta > 0
+    return Tables(
+        kind=kind,
+        gamma=gamma,
+        coef0=coef0,
+        degree=degree,
+        order=ORDERS[options.order],
+        approximate=options.approximate,
+        filtered=linear is not None,
+        bias=machine.bias,
+        linear_bias=float(bias),
+        vectors=np.ascontiguousarray(embedded, dtype=dtype),
+        beta=machine.beta,
+        linear=np.ascontiguousarray(weights, dtype=dtype),
+        basis=np.ascontiguousarray(basis, dtype=dtype),
+        coordinates=np.ascontiguousarray(coordinates.T, dtype=dtype),
+        lengths=np.einsum("ij,ij->i", measured, measured).astype(dtype),
+        ends=ends.astype(np.int64),
+        sides=np.concatenate([np.flatnonzero(positive), np.flatnonzero(~positive)]),
+        n_positive=int(positive.sum()),
+    )

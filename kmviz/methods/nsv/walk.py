@@ -1,0 +1,139 @@
+"""The walk of one query in NumPy: the twin of `kmviz.loops.nsv.walk`.
+
+It also serves kernels that compiled code must not stand in for: the exact kernel values come
+from a function that is called for the vectors touched and for no others.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from kmviz.kernels import Polynomial, RBF, Linear, power
+from kmviz.loops.kernel import POLYNOMIAL, RADIAL
+from kmviz.loops.nsv import EXACT, TUG_OF_WAR, Limits, Tables
+
+Values = Callable[[NDArray[np.intp]], NDArray[np.float64]]
+
+
+def walk(
+    t: Tables, limits: Limits, x: NDArray[Any], values: Values
+) -> tuple[float, int, NDArray[np.float64]]:
+    """Answer one embedded query.
+
+    Returns
+    -------
+    output, touched, partial
+        What was answered, how many vectors were touched, and g_0 .. g_touched.
+    """
+    g, decided, _, approximation = approach(t, limits, x)
+    partial = [g]
+    if decided:
+        return g, 0, np.array(partial)
+    for k, i in enumerate(arrange(t, x, approximation), start=1):
+        exact = float(values(np.array([i]))[0])
+        g += t.beta[i] * (exact - approximation[i] if t.approximate else exact)
+        partial.append(g)
+        if g < limits.low[k] or g > limits.high[k]:
+            return g, k, np.array(partial)
+    return g, len(t.beta), np.array(partial)
+
+
+def whole_walk(
+    t: Tables, x: NDArray[Any], values: Values
+) -> tuple[NDArray[np.float64], NDArray[np.float64], NDArray[np.intp], NDArray[np.float64]]:
+    """Walk to the end. Return filter and stage outputs, g_0 .. g_m, the order, the values."""
+    g, _, heard, approximation = approach(t, endless(t), x)
+    order = arrange(t, x, approximation)
+    exact = values(order)
+    corrections = exact - approximation[order] if t.approximate else exact
+    partial = np.cumsum(np.concatenate([[g], t.beta[order] * corrections]))
+    return heard, partial, order, exact
+
+
+def approach(
+    t: Tables, limits: Limits, x: NDArray[Any]
+) -> tuple[float, bool, NDArray[np.float64], NDArray[np.float64]]:
+    """Filter and stages: the output, whether it decides, what was heard, the approximation."""
+    heard = np.zeros(1 + len(t.ends))
+    approximation = np.zeros(len(t.beta))
+    if t.filtered:
+        heard[0] = float(x @ t.linear) - t.linear_bias
+        if heard[0] < limits.filter_low or heard[0] > limits.filter_high:
+            return heard[0], True, heard, approximation
+    output = -t.bias
+    for s, end in enumerate(t.ends):
+        approximation = approximate_kernel(t, x, end)
+        if t.approximate:
+            output = float(t.beta @ approximation) - t.bias
+            heard[1 + s] = output
+            if output < limits.stage_low[s] or output > limits.stage_high[s]:
+                return output, True, heard, approximation
+    return output, False, heard, approximation
+
+
+def approximate_kernel(t: Tables, x: NDArray[Any], end: int) -> NDArray[np.float64]:
+    """Kernel values of the first `end` components of query and vectors: eq. 11."""
+    along = t.basis[:end] @ x
+    dots = along @ t.coordinates[:end]
+    if t.kind == RADIAL:
+        length = x @ x if t.approximate else along @ along
+        return np.exp(-t.gamma * np.maximum(length + t.lengths - 2 * dots, 0)).astype(np.float64)
+    base = np.asarray(t.gamma * dots + t.coef0, dtype=np.float64)
+    return power(base, t.degree) if t.kind == POLYNOMIAL else base
+
+
+def arrange(
+    t: Tables, x: NDArray[Any], approximation: NDArray[np.float64]
+) -> NDArray[np.intp]:
+    """Return the order in which the vectors are touched."""
+    scores = approximation
+    if t.order == EXACT:
+        scores = plain_kernel(t)(x[None], t.vectors)[0]
+        if t.approximate:  # the largest corrections first
+            scores = np.abs(t.beta * (scores - approximation))
+    elif t.approximate:  # the largest terms first
+        scores = np.abs(t.beta * approximation)
+    elif t.kind == RADIAL:  # distances tell apart what exp rounds to 0
+        along = t.basis[: t.ends[-1]] @ x
+        scores = 2 * (along @ t.coordinates[: t.ends[-1]]) - t.lengths
+    order = np.argsort(-scores, kind="stable")
+    return tug_of_war(order, scores, t.beta) if t.order == TUG_OF_WAR else order
+
+
+def tug_of_war(
+    order: NDArray[np.intp], scores: NDArray[Any], beta: NDArray[np.float64]
+) -> NDArray[np.intp]:
+    """Merge both sides so that their sums of |beta| stay as equal as possible (4.2)."""
+    ups, downs = list(order[beta[order] > 0]), list(order[beta[order] <= 0])
+    up, down = 0.0, 0.0
+    merged = []
+    while ups or downs:
+        takes_up = not downs
+        if ups and downs:
+            after_up, after_down = abs(up + beta[ups[0]] - down), abs(up - down + beta[downs[0]])
+            tie = (-scores[ups[0]], ups[0]) < (-scores[downs[0]], downs[0])
+            takes_up = tie if after_up == after_down else after_up < after_down
+        i = (ups if takes_up else downs).pop(0)
+        up, down = (up + beta[i], down) if takes_up else (up, down - beta[i])
+        merged.append(i)
+    return np.array(merged, dtype=np.intp)
+
+
+def endless(t: Tables) -> Limits:
+    """Limits that nothing passes."""
+    s, m = len(t.ends), len(t.beta)
+    return Limits(
+        -np.inf, np.inf, np.full(s, -np.inf), np.full(s, np.inf),
+        np.full(m + 1, -np.inf), np.full(m + 1, np.inf),
+    )  # fmt: skip
+
+
+def plain_kernel(t: Tables) -> Any:
+    """Return the kernel that `t` describes, for embedded rows."""
+    if t.kind == RADIAL:
+        return RBF(t.gamma)
+    return Polynomial(t.degree, t.gamma, t.coef0) if t.kind == POLYNOMIAL else Linear()

@@ -13,7 +13,6 @@ from sklearn.svm import SVC, LinearSVC, NuSVC
 from sklearn.utils.validation import check_is_fitted
 
 from kmviz.kernels import RBF, Linear, Polynomial
-from kmviz.machines.fisher import KernelFisherClassifier
 from kmviz.machines.machine import KernelMachine
 
 READABLE = "SVC, NuSVC, LinearSVC or KernelFisherClassifier (or a Pipeline that ends in one)"
@@ -31,8 +30,8 @@ def read_binary(fitted: Any) -> KernelMachine:
     """Read the machine of a fitted binary estimator."""
     estimator = last_step(fitted)
     check_is_fitted(estimator)
-    if isinstance(estimator, KernelFisherClassifier):
-        return estimator.machine_
+    if isinstance(getattr(estimator, "machine_", None), KernelMachine):
+        return estimator.machine_  # kernel Fisher, or a method whose result is itself a machine
     _refuse_many_classes(estimator)
     if isinstance(estimator, LinearSVC):
         bias = -float(np.ravel(estimator.intercept_)[0])
@@ -48,9 +47,11 @@ def read_binary(fitted: Any) -> KernelMachine:
 
 
 def read_pairs(svc: Any) -> list[KernelMachine]:
-    """Read one machine a pair of classes of a fitted SVC or NuSVC."""
+    """Read one machine a pair of classes of a fitted SVC or NuSVC (or a method over one)."""
     svc = last_step(svc)
     check_is_fitted(svc)
+    if hasattr(svc, "machines_"):
+        return list(svc.machines_)
     if not isinstance(svc, SVC | NuSVC):
         raise TypeError(f"Pairs are read from an SVC or NuSVC; got {type(svc).__name__}.")
     if len(svc.classes_) == 2:

@@ -167,13 +167,13 @@ class MachineClassifier(ClassifierMixin, BaseEstimator):
 
     def _problems(self, X: NDArray[Any], y: Any, given: Any) -> list[Problem]:
         last = last_step(self.estimator_)
-        fresh = None if y is None else clone(last_step(given))
+        fresh = None if y is None else _fresh(given)
         y = None if y is None else np.asarray(y)
         if len(self.classes_) == 2:
             sides = None if y is None else np.where(y == self.classes_[1], 1, -1)
             return [Problem(read_binary(last), X, sides, fresh)]
         machines: list[KernelMachine | None] = [None] * len(self.pairs_)
-        if isinstance(last, SVC | NuSVC):
+        if isinstance(last, SVC | NuSVC) or hasattr(last, "machines_"):
             machines = list(read_pairs(last))
         elif y is None:
             raise TypeError(
@@ -257,10 +257,24 @@ class MachineClassifier(ClassifierMixin, BaseEstimator):
 
 
 def _first_steps(estimator: Any) -> Any:
-    """Return the transformers before the last step, or None where there are none."""
-    if not isinstance(estimator, Pipeline) or len(estimator) == 1:
-        return None
-    return estimator[:-1]
+    """Return the transformers before the machine, or None where there are none.
+
+    A method over a pipeline has transformers inside, which its machine expects.
+    """
+    is_pipeline = isinstance(estimator, Pipeline) and len(estimator) > 1
+    outer = estimator[:-1] if is_pipeline else None
+    inner = getattr(last_step(estimator), "preprocessing_", None)
+    if outer is None or inner is None:
+        return inner if outer is None else outer
+    return Pipeline([("outer", outer), ("inner", inner)])
+
+
+def _fresh(given: Any) -> Any:
+    """Return an untrained copy of what decides, without the transformers before it."""
+    copy = clone(last_step(given))
+    if isinstance(getattr(copy, "estimator", None), Pipeline):
+        copy.set_params(estimator=last_step(copy.estimator))
+    return copy
 
 
 def _train_pair(fresh: Any, X: NDArray[Any], side: Any) -> KernelMachine:

@@ -1,0 +1,11 @@
+"""Reduced sets (Burges and Schoelkopf 1997): far fewer vectors that say nearly the same.
+
+`space` brings a kernel to its simplest form, `objective` holds the distance and its gradient,
+`basis` and `search` add one vector, `exact` knows the closed solutions, `path` grows machines
+of every size, `threshold` finds the threshold anew, `engine` answers, `classifier` is the
+estimator.
+"""
+
+from kmviz.methods.reduced.classifier import ReducedSetClassifier
+
+__all__ = ["ReducedSetClassifier"]

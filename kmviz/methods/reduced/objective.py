@@ -1,0 +1,148 @@
+"""The distance a reduced set minimises, its exact weights and its gradient.
+
+Burges (1996) and Burges and Schoelkopf (1997, section 4). With Psi = sum_i a_i Phi(s_i) and
+Psi' = sum_k g_k Phi(z_k),
+
+    F = ||Psi - Psi'||^2 = a'K_ss a - 2 g'b + g'K_zz g,    b = K_zs a.
+
+For given z the best weights solve K_zz g = b, which leaves F = a'K_ss a - g'b; by the envelope
+theorem the gradient in z is that of F with g held. All rows are those of a `Space`.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.linalg import cho_solve, cholesky
+
+from kmviz.kernels import RBF, power
+
+Floats = NDArray[np.float64]
+
+#: Added to the diagonal of K_zz, relative to it: two vectors may meet on their way.
+JITTER = 1e-10
+
+#: From this many entries of the support vectors on, kernel products are taken in float32.
+SINGLE_PRECISION = 1 << 20
+
+#: Kernel values in one block.
+BLOCK = 1 << 22
+
+
+@dataclass(frozen=True, eq=False)
+class Target:
+    """Psi = sum_i a_i Phi(s_i), what a reduced set approaches.
+
+    Attributes
+    ----------
+    plain : kernel
+    rows : array of shape (m, d)
+        The s_i.
+    beta : array of shape (m,)
+        The a_i.
+    outputs : array of shape (m,)
+        K_ss a.
+    norm_sq : float
+        ||Psi||^2 = a'K_ss a.
+    homogeneous : bool
+        Whether vectors are directions, kept at unit length.
+    """
+
+    plain: Any
+    rows: Floats
+    beta: Floats
+    outputs: Floats
+    homogeneous: bool
+
+    @classmethod
+    def of(cls, plain: Any, rows: Floats, beta: Floats, homogeneous: bool) -> Target:
+        """Sum K_ss a in blocks of rows."""
+        height = max(1, BLOCK // len(rows))
+        outputs = [plain(rows[i : i + height], rows) @ beta for i in range(0, len(rows), height)]
+        return cls(plain, rows, beta, np.concatenate(outputs), homogeneous)
+
+    @property
+    def norm_sq(self) -> float:
+        return max(float(self.beta @ self.outputs), 0.0)
+
+    @property
+    def working_rows(self) -> NDArray[Any]:
+        """The s_i in the precision that suits their number."""
+        return self.rows.astype(np.float32) if self.rows.size >= SINGLE_PRECISION else self.rows
+
+
+def exact_weights(K_zz: Floats, b: Floats) -> Floats:
+    """Solve K_zz g = b, the best weights of given vectors."""
+    return np.asarray(cho_solve((lower_factor(K_zz), True), b))
+
+
+def lower_factor(K_zz: Floats) -> Floats:
+    """Return the Cholesky factor of K_zz, with as little jitter as it takes."""
+    jitter = JITTER
+    diagonal = np.maximum(np.diag(K_zz), np.finfo(float).tiny)
+    while True:
+        try:
+            return np.asarray(cholesky(K_zz + np.diag(jitter * diagonal), lower=True))
+        except np.linalg.LinAlgError:
+            jitter *= 100.0
+            if jitter > 1.0:
+                raise
+
+
+def values_and_slopes(plain: Any, Z: NDArray[Any], S: NDArray[Any]) -> tuple[Any, Any]:
+    """Return K(z, s) and T(z, s), where dK(z, s)/dz = T (s - z) if radial, else T s."""
+    if isinstance(plain, RBF):
+        K = Z @ S.T  # exp(-q ||z - s||^2), without the kernel's care for tiny distances
+        K *= 2.0
+        K -= np.einsum("ij,ij->i", Z, Z)[:, None]
+        K -= np.einsum("ij,ij->i", S, S)
+        K = np.exp(np.minimum(K, 0.0) * K.dtype.type(plain.gamma))
+        return K, K * K.dtype.type(2.0 * plain.gamma)
+    _, gamma, coef0, degree = plain.code
+    base = Z @ S.T
+    if gamma != 1.0 or coef0 != 0.0:
+        base = base * base.dtype.type(gamma) + base.dtype.type(coef0)
+    lower = power(base, degree - 1)
+    return lower * base, lower * lower.dtype.type(gamma * degree)
+
+
+def pull(plain: Any, Z: NDArray[Any], S: NDArray[Any], slopes: NDArray[Any]) -> NDArray[Any]:
+    """Return sum_i T(z, s_i) (s_i - z) if radial, else sum_i T(z, s_i) s_i, a row a z."""
+    toward = slopes @ S
+    if isinstance(plain, RBF):
+        toward = toward - slopes.sum(axis=1)[:, None] * Z
+    return toward
+
+
+class Distance:
+    """F / ||Psi||^2 and its gradient as a function of all vectors at once, for an optimiser."""
+
+    def __init__(self, target: Target) -> None:
+        self.target = target
+        self.working_rows = target.working_rows
+        self.working_beta = target.beta.astype(self.working_rows.dtype)
+
+    def __call__(self, flat: Floats) -> tuple[float, Floats]:
+        target, S = self.target, self.working_rows
+        Z = flat.reshape(-1, target.rows.shape[1])
+        lengths = np.ones((len(Z), 1))
+        if target.homogeneous:
+            lengths = np.linalg.norm(Z, axis=1, keepdims=True)
+            Z = Z / lengths
+        near = Z.astype(S.dtype, copy=False)
+        K_zs, T_zs = values_and_slopes(target.plain, near, S)
+        K_zz, T_zz = values_and_slopes(target.plain, Z, Z)
+        b = (K_zs @ self.working_beta).astype(np.float64)
+        g = exact_weights(K_zz, b)
+        # dF/dz_k = 2 g_k [ sum_l g_l dK(z_k, z_l)/dz_k - sum_i a_i dK(z_k, s_i)/dz_k ]
+        T_zs *= self.working_beta
+        gradient = pull(target.plain, Z, Z, T_zz * g) - pull(target.plain, near, S, T_zs)
+        gradient *= 2.0 * g[:, None]
+        if target.homogeneous:  # only turning counts: F does not depend on the lengths
+            gradient -= np.einsum("ij,ij->i", gradient, Z)[:, None] * Z
+            gradient /= lengths
+        scale = target.norm_sq
+        return 1.0 - float(g @ b) / scale, gradient.ravel() / scale

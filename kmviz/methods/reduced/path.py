@@ -1,0 +1,250 @@
+"""A machine for every number of vectors, along one path.
+
+Vectors are added one at a time; at a few sizes all of them are moved together (the paper's last
+phase, a descent in all variables at once). Between two such sizes the path holds the moved
+vectors and those added since, always with exact weights, so that rho never rises with n.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.linalg import solve_triangular
+from scipy.optimize import OptimizeResult, minimize
+from threadpoolctl import threadpool_limits
+
+from kmviz.machines import KernelMachine
+from kmviz.methods.progress import report
+from kmviz.methods.reduced import exact, search
+from kmviz.methods.reduced.basis import Basis
+from kmviz.methods.reduced.objective import (
+    Distance,
+    Floats,
+    Target,
+    exact_weights,
+    lower_factor,
+)
+from kmviz.methods.reduced.space import Space
+
+#: The joint phase ends after this much arithmetic (n m (d + 20) a step) or so many steps.
+WORK, FEWEST, MOST = 2e11, 25, 500
+
+#: From this many products a step on, BLAS may use all its threads; below, they only get in the way.
+THREADS_FROM = 1 << 24
+
+#: Growth ends where a vector explains less than this share of ||Psi||^2.
+NOTHING = 1e-14
+
+SEARCHES: dict[str, search.Search] = {
+    "joint": search.by_gradient,
+    "incremental": search.by_gradient,
+    "fixed_point": search.by_fixed_point,
+    "selection": search.by_selection,
+}
+
+
+@dataclass(frozen=True, eq=False)
+class Stage:
+    """Nested vectors that serve every size from `first` on.
+
+    Attributes
+    ----------
+    first : int
+    vectors : array of shape (n, d)
+        Input rows.
+    K : array of shape (n, n)
+        Kernel values among them, at unit length where the kernel is homogeneous.
+    b : array of shape (n,)
+        <Psi, Phi(z_k)>, likewise.
+    scale : array of shape (n,)
+        What divides the weights for the vectors' own length.
+    """
+
+    first: int
+    vectors: Floats
+    K: Floats
+    b: Floats
+    scale: Floats
+
+    def weights(self, n: int) -> Floats:
+        """Return the best weights of the first n vectors."""
+        return exact_weights(self.K[:n, :n], self.b[:n]) / self.scale[:n]
+
+    def explained(self) -> Floats:
+        """Return the squared length of Psi's projection on the first 1, 2, ... vectors."""
+        factor = lower_factor(self.K)
+        return np.cumsum(solve_triangular(factor, self.b, lower=True) ** 2)
+
+
+@dataclass(frozen=True, eq=False)
+class Path:
+    """Reduced machines of every size up to `n_vectors`.
+
+    Attributes
+    ----------
+    original : KernelMachine
+    stages : tuple of Stage
+    rho : array of shape (n_vectors + 1,)
+        ||Psi - Psi'|| / ||Psi|| by size; `rho[0]` is 1.
+    """
+
+    original: KernelMachine
+    stages: tuple[Stage, ...]
+    rho: Floats
+
+    @property
+    def n_vectors(self) -> int:
+        """The largest size."""
+        return len(self.rho) - 1
+
+    def stage(self, n: int) -> Stage:
+        """Return the stage that serves size n."""
+        return [stage for stage in self.stages if stage.first <= n][-1]
+
+    def machine(self, n: int) -> KernelMachine:
+        """Return the reduced machine of n vectors, with the original's threshold."""
+        stage = self.stage(n)
+        original = self.original
+        return KernelMachine(stage.vectors[:n], stage.weights(n), original.bias, original.kernel)
+
+    def outputs(self, X: NDArray[Any]) -> Iterator[tuple[int, Floats]]:
+        """Give each size with its machine's outputs of X; a stage's kernel values serve them all.
+
+        The outputs leave out the bias.
+        """
+        for i, stage in enumerate(self.stages):
+            last = self.stages[i + 1].first - 1 if i + 1 < len(self.stages) else self.n_vectors
+            values = np.asarray(self.original.kernel(X, stage.vectors[:last]), dtype=np.float64)
+            for n in range(max(stage.first, 1), last + 1):
+                yield n, values[:, :n] @ stage.weights(n)
+
+
+def target_of(machine: KernelMachine, space: Space) -> Target:
+    """Return Psi of a machine; for a homogeneous kernel its rows are brought to unit length."""
+    rows, scale = space.directions(machine.vectors)
+    return Target.of(space.plain, rows, machine.beta * scale, space.is_homogeneous)
+
+
+def grow(
+    machine: KernelMachine,
+    space: Space,
+    sizes: Iterable[int],
+    method: str = "joint",
+    enough: Callable[[Path], bool] | None = None,
+) -> Path:
+    """Grow a path to the last of `sizes`, moving all vectors together at each of them.
+
+    Parameters
+    ----------
+    method : {"joint", "incremental", "fixed_point", "selection"}
+        How a vector is found; only "joint" moves all together.
+    enough : callable, optional
+        Asked after each size; True ends the growth there.
+    """
+    sizes = sorted(set(sizes))
+    is_small = machine.vectors.size * sizes[-1] < THREADS_FROM
+    with threadpool_limits(1 if is_small else None):
+        return _grown(machine, space, sizes, method, enough)
+
+
+def _grown(
+    machine: KernelMachine,
+    space: Space,
+    sizes: list[int],
+    method: str,
+    enough: Callable[[Path], bool] | None,
+) -> Path:
+    target = target_of(machine, space)
+    if space.is_homogeneous and space.degree <= 2 and method == "joint":
+        return _solved(machine, space, target, sizes[-1])
+    basis, stages, find = Basis(target, sizes[-1]), [], SEARCHES[method]
+    path = Path(machine, (), np.ones(1))
+    for size in sizes:
+        is_done = _fill(basis, find, size, sizes[-1])
+        is_jointly = method == "joint" and basis.n > 0
+        grown = _stage(space, target, basis.vectors, stages[-1].first if stages else 0)
+        stages = [*stages[:-1], grown]
+        if is_jointly:
+            move_together(basis, share=(size / sizes[-1]))
+            stages.append(_stage(space, target, basis.vectors, basis.n))
+        path = Path(machine, tuple(stages), _rho(stages, target))
+        if is_done or (enough is not None and enough(path)):
+            break
+    return path
+
+
+def move_together(
+    basis: Basis, optimizer: str = "L-BFGS-B", max_iter: int | None = None, share: float = 1.0
+) -> OptimizeResult:
+    """Descend in all vectors at once, with exact weights; keep the result if it is better.
+
+    Parameters
+    ----------
+    optimizer : {"L-BFGS-B", "CG"}
+        CG is the paper's conjugate gradient.
+    """
+    target, n = basis.target, basis.n
+    distance, d = Distance(target), target.rows.shape[1]
+    if max_iter is None:
+        max_iter = int(np.clip(WORK / (n * len(target.rows) * (d + 20)), FEWEST, MOST))
+    done = 0
+
+    def heard(intermediate_result: OptimizeResult) -> None:
+        nonlocal done
+        done += 1
+        rho = np.sqrt(max(intermediate_result.fun, 0.0))
+        report(share * done / max_iter, f"{n} vectors together: rho {rho:.4f}")
+
+    options: dict[str, Any] = {"maxiter": max_iter}
+    if optimizer == "L-BFGS-B":
+        options |= {"maxcor": 20, "maxfun": 2 * max_iter, "ftol": 1e-12, "gtol": 1e-8}
+    start = basis.vectors.ravel().copy()
+    found = minimize(distance, start, jac=True, method=optimizer, callback=heard, options=options)
+    if found.fun < distance(start)[0]:
+        Z = found.x.reshape(n, d)
+        if target.homogeneous:
+            Z = Z / np.linalg.norm(Z, axis=1, keepdims=True)
+        basis.replace(Z)
+    return found
+
+
+def _fill(basis: Basis, find: search.Search, size: int, last: int) -> bool:
+    """Add vectors up to `size`; tell whether there was nothing left to explain."""
+    norm_sq = basis.target.norm_sq
+    while basis.n < size:
+        if basis.scores().max() <= NOTHING * norm_sq or norm_sq <= 0:
+            return True
+        basis.append(find(basis))
+        rho = np.sqrt(max(1.0 - basis.gains.sum() / norm_sq, 0.0))
+        report(0.5 * basis.n / last, f"vector {basis.n} of {last}: rho {rho:.4f}")
+    return False
+
+
+def _solved(machine: KernelMachine, space: Space, target: Target, n: int) -> Path:
+    """Return the path of a linear or quadratic kernel, which needs no search."""
+    Z = exact.directions(target, space.degree)[:n]
+    stage = _stage(space, target, Z, 0)
+    return Path(machine, (stage,), _rho([stage], target))
+
+
+def _stage(space: Space, target: Target, Z: Floats, first: int) -> Stage:
+    """Bring vectors to input rows, and compute what their weights follow from."""
+    vectors = space.back(Z, target.rows)
+    units, scale = space.directions(vectors)
+    b = target.plain(units, target.rows) @ target.beta if len(units) else np.empty(0)
+    return Stage(first, vectors, target.plain(units, units), b, scale)
+
+
+def _rho(stages: list[Stage], target: Target) -> Floats:
+    """Return sqrt(F) / ||Psi|| of each size, each from the stage that serves it."""
+    left = np.ones(len(stages[-1].vectors) + 1)
+    for stage in stages:
+        start = max(stage.first, 1)
+        if len(stage.vectors) >= start:
+            explained = stage.explained() / max(target.norm_sq, np.finfo(float).tiny)
+            left[start : len(explained) + 1] = 1.0 - explained[start - 1 :]
+    return np.sqrt(np.minimum.accumulate(np.maximum(left, 0.0)))

@@ -7,8 +7,10 @@ from kmviz.evaluation.compare import compare
 from kmviz.evaluation.storage import load, save
 from kmviz.methods.anytime import AnytimeClassifier
 from kmviz.methods.exact import ExactClassifier
+from kmviz.methods.reduced import ReducedSetClassifier
 from kmviz.methods.svtree import SVTreeClassifier
 from kmviz.methods.nsv import NSVClassifier
+from kmviz.methods.virtual import VirtualSVClassifier
 
-__all__ = ["AnytimeClassifier", "ExactClassifier", "SVTreeClassifier", "NSVClassifier", "accelerate", "audit", "compare", "load", "papers", "save"]
+__all__ = ["AnytimeClassifier", "ExactClassifier", "ReducedSetClassifier", "SVTreeClassifier", "VirtualSVClassifier", "NSVClassifier", "accelerate", "audit", "compare", "load", "papers", "save"]
 __version__ = "0.1.0"

@@ -1,0 +1,35 @@
+"""An engine that sums over all vectors of its machine, in the precision of the query."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from kmviz.machines import KernelMachine
+from kmviz.traces import SumTrace
+
+
+class SumEngine:
+    """Every query touches every vector; float32 rows are answered in float32."""
+
+    def __init__(self, machine: KernelMachine) -> None:
+        self.machine = machine
+        self.overhead = 0.0
+
+    def run(self, X: NDArray[Any]) -> tuple[NDArray[np.float64], NDArray[np.intp]]:
+        output = self.machine.decision_function(X, dtype=X.dtype).astype(np.float64)
+        return output, np.full(len(X), self.machine.n_vectors, dtype=np.intp)
+
+    def trace(self, x: NDArray[Any]) -> SumTrace:
+        machine = self.machine
+        values = np.asarray(machine.kernel(x[None], machine.vectors), dtype=np.float64)[0]
+        return SumTrace(
+            exact=float(machine.decision_function(x[None])[0]),
+            output=float(self.run(x[None])[0][0]),
+            stop=machine.n_vectors,
+            partial=np.concatenate([[0.0], np.cumsum(machine.beta * values)]) - machine.bias,
+            index=np.arange(-1, machine.n_vectors),
+            value=np.concatenate([[0.0], values]),
+        )

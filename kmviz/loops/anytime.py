@@ -54,13 +54,16 @@ def close_spectral(
     """The same for a quadratic form: one eigenvector a step, raw rows in.
 
     The rest of the form lies between `lowest[k]` and `highest[k]` times what is left of the
-    squared length of the augmented query.
+    squared length of the augmented query. A row that is not finite is answered by NaN.
     """
     for i in range(X.shape[0]):
         square = 0.0
         for j in range(X.shape[1]):
             square += np.float64(X[i, j]) * X[i, j]
         square = gamma * square + coef0
+        if not square < np.inf:  # NaN as well
+            output[i], stop[i], decided[i] = np.nan, 0, True
+            continue
         scale = 1.0
         if normalized:
             scale = 1.0 / square if square > 0.0 else 0.0

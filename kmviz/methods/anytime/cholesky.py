@@ -50,11 +50,7 @@ class CholeskyEngine:
     def __init__(self, machine: KernelMachine, basis: Basis, jitter: float) -> None:
         self.machine = machine
         self.basis, self.index, self.spans = basis.rows, basis.index, basis.spans
-        self.beta = (
-            np.where(basis.index >= 0, machine.beta[basis.index], 0.0)
-            if len(basis.index)
-            else np.empty(0)
-        )
+        self.beta = np.append(machine.beta, 0.0)[basis.index]  # -1: no weight
         self.known = is_known(machine.kernel)
         self.embedded = _embed(machine.kernel, basis.rows) if self.known else None
         self._embed_machine(jitter)
@@ -97,7 +93,7 @@ class CholeskyEngine:
     @property
     def w_z(self) -> Floats:
         """Eq. 11: W_z(k), what k + 1 coordinates leave of W."""
-        return np.append(self.w_rest[1:], 0.0)
+        return np.sqrt(np.maximum(self.w_rest**2 - self.w_y**2, 0.0))
 
     def run(self, X: NDArray[Any]) -> tuple[Floats, Ints]:
         """Answer each row: f_k where the sign is certain, else the exact sum."""
@@ -153,14 +149,15 @@ class CholeskyEngine:
 
     def _close(self, X: Floats) -> tuple[Floats, Ints, NDArray[np.bool_]]:
         """Stages 2 and 3, compiled."""
-        kernel, rows = self.machine.kernel, _embed(self.machine.kernel, X)
-        self_values = kernel.plain.diag(rows)
+        rows = _embed(self.machine.kernel, X)
+        self_values = self.machine.kernel.plain.diag(rows)
+        kind, gamma, coef0, degree = self.machine.kernel.code
         output, stop = np.empty(len(X)), np.empty(len(X), dtype=np.intp)
         decided = np.empty(len(X), dtype=np.bool_)
 
         def work(a: int, b: int) -> None:
             close_bounds(
-                *kernel.code, rows[a:b], self_values[a:b], self.embedded, self.factor,
+                kind, gamma, coef0, degree, rows[a:b], self_values[a:b], self.embedded, self.factor,
                 self.w_coords, self.w_rest, self.beta, self.spans, self.machine.bias,
                 self.widen, self.round_off, output[a:b], stop[a:b], decided[a:b],
             )  # fmt: skip

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from math import sqrt
 from numbers import Integral, Real
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -12,7 +12,7 @@ from sklearn.base import BaseEstimator
 from sklearn.utils import check_random_state
 from sklearn.utils._param_validation import Interval, StrOptions
 from sklearn.utils.multiclass import _ovr_decision_function
-from sklearn.utils.validation import validate_data
+from sklearn.utils.validation import check_is_fitted, validate_data
 
 from kmviz.machines import KernelMachine
 from kmviz.methods.anytime.basis import OWN, WIDER, ordered
@@ -89,7 +89,7 @@ class AnytimeClassifier(MachineClassifier):
     True
     """
 
-    _parameter_constraints = {
+    _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
         "estimator": [BaseEstimator, None],
         "order": [StrOptions({*OWN, *WIDER, "spectral"})],
         "query_sample": ["array-like", None],
@@ -132,16 +132,14 @@ class AnytimeClassifier(MachineClassifier):
 
         (n,) for two classes; for more, scikit-learn's one-against-one aggregation.
         """
-        rows = self._rows(X)
-        if len(self.engines_) == 1:
-            return self.engines_[0].run(rows)[0]
-        outputs, _ = self._answers(rows)
+        if self._is_pair():
+            return self._answer(X)[0]
+        outputs, _ = self._answers(self._rows(X))
         return _ovr_decision_function(outputs < 0, -outputs, len(self.classes_))
 
     def steps(self, X: ArrayLike) -> NDArray[np.intp]:
         """Return how many kernel values each row takes, over all pairs of classes."""
-        rows = self._rows(X)
-        return self.engines_[0].run(rows)[1] if len(self.engines_) == 1 else self._answers(rows)[1]
+        return self._answer(X)[1] if self._is_pair() else self._answers(self._rows(X))[1]
 
     def bounds(self, X: ArrayLike) -> tuple[Floats, Floats]:
         """Return the interval that holds f(x) after each step.
@@ -186,6 +184,27 @@ class AnytimeClassifier(MachineClassifier):
             return found[0]
         return np.stack([pair[0] for pair in found], 1), np.stack([pair[1] for pair in found], 1)
 
+    def _is_pair(self) -> bool:
+        if not hasattr(self, "engines_"):  # in far less time than check_is_fitted
+            check_is_fitted(self, "engines_")
+        return len(self.engines_) == 1
+
+    def _answer(self, X: Any) -> tuple[Floats, NDArray[np.intp]]:
+        """Output and kernel values of each row for two classes.
+
+        The spectral loop tells by itself where a row is not finite, and answers in less time
+        than scikit-learn's checks take: plain arrays are checked only if it does.
+        """
+        engine = self.engines_[0]
+        plain = type(X) is np.ndarray and X.ndim == 2 and X.dtype in FLOATS and len(X) > 0
+        if plain and isinstance(engine, SpectralEngine) and engine.known:
+            fits = self.preprocessing_ is None and not hasattr(self, "feature_names_in_")
+            if fits and X.shape[1] == self.n_features_in_:
+                output, steps = engine.run(X)
+                if np.isfinite(output).all():
+                    return output, steps
+        return engine.run(self._rows(X))
+
     def _answers(self, rows: NDArray[Any]) -> tuple[Floats, NDArray[np.intp]]:
         """Outputs (n, pairs) and kernel values (n,) over pairs; exact outputs where votes tie."""
         found = [engine.run(rows) for engine in self.engines_]
@@ -205,9 +224,9 @@ class AnytimeClassifier(MachineClassifier):
         machine = problem.machine
         engine: AnytimeEngine
         if self.order == "spectral":
-            engine = SpectralEngine(machine, self._last_step(machine, None))
+            engine = SpectralEngine(machine, self._last_step(machine))
         else:
-            n_steps = self._last_step(machine, machine.n_vectors)
+            n_steps = min(self._last_step(machine), machine.n_vectors)
             queries = problem.X if self.query_sample is None else self._checked_sample()
             basis = ordered(
                 machine, self.order, n_steps, self.jitter, problem.X, queries,
@@ -224,13 +243,12 @@ class AnytimeClassifier(MachineClassifier):
         validate_data(self, self.query_sample, reset=False, skip_check_array=True)
         return self._transformed(self.query_sample)
 
-    def _last_step(self, machine: KernelMachine, end: int | None) -> int | None:
-        """Where an undecided query gets the exact sum."""
-        if self.max_steps is None:
-            return end
+    def _last_step(self, machine: KernelMachine) -> int:
+        """The step after which an undecided query gets the exact sum."""
         m, d = machine.n_vectors, machine.n_features
-        limit = min(m, max(int(sqrt(d * m)), 1)) if self.max_steps == "auto" else self.max_steps
-        return limit if end is None else min(limit, end)
+        if self.max_steps == "auto":
+            return max(int(min(m, sqrt(d * m))), 1)
+        return max(m, d + 1) if self.max_steps is None else int(self.max_steps)
 
 
 def _triangular_cost(engine: CholeskyEngine, X: NDArray[Any]) -> float:

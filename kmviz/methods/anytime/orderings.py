@@ -185,22 +185,22 @@ def query_tuned(
     factor: PivotedFactor, n_steps: int, n_vectors: int, rng: np.random.RandomState,
     sample: QuerySample, ties_only: bool,
 ) -> NDArray[np.intp]:  # fmt: skip
-    """Eq. 26 among all drawn candidates, or ("hybrid") among those that tie in eq. 25."""
+    """Eq. 26 among all drawn candidates, or ("hybrid") among those that tie in eq. 25.
+
+    Once every query of the sample is decided, eq. 25 goes on alone.
+    """
     for _ in range(n_steps):
         allowed = drawn(factor, n_vectors, rng)
         gains = factor.gains()[allowed]
-        best = np.argmax(gains)
-        if ties_only or not len(sample.sides):
-            costs = np.sqrt(np.maximum(factor.rest - gains, 0.0))
-            keep = costs <= TIES * costs[best] if len(sample.sides) else gains == gains[best]
-            allowed = allowed[keep]
-        choice = allowed[0]
+        choice = int(allowed[np.argmax(gains)])
         if len(sample.sides):
-            choice = (
-                allowed[np.argmin(sample.costs(factor, allowed))] if len(allowed) > 1 else choice
-            )
-            sample.step(factor, int(choice))
-        factor.take(int(choice))
+            if ties_only:
+                costs = np.sqrt(np.maximum(factor.rest - gains, 0.0))  # eq. 25
+                allowed = allowed[costs <= TIES * costs.min()]
+            if len(allowed) > 1:
+                choice = int(allowed[np.argmin(sample.costs(factor, allowed))])
+            sample.step(factor, choice)
+        factor.take(choice)
         _say(factor.k, n_steps)
     return factor.order[:n_steps]
 

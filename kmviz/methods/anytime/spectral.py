@@ -49,7 +49,7 @@ class SpectralEngine:
         Range of the eigenvalues that are left after k steps, 0 included.
     """
 
-    def __init__(self, machine: KernelMachine, n_steps: int | None) -> None:
+    def __init__(self, machine: KernelMachine, n_steps: int) -> None:
         found = quadratic(machine.kernel)
         if found is None:
             raise ValueError(
@@ -60,7 +60,7 @@ class SpectralEngine:
         (poly, self.normalized), self.known = found, is_known(machine.kernel)
         self.gamma, self.coef0 = float(poly.gamma), float(poly.coef0)
         self._decompose()
-        self._keep(len(self.values) if n_steps is None else min(n_steps, len(self.values)))
+        self._keep(min(n_steps, len(self.values)))
         if not self.known:
             self._place_vectors()
         self.overhead = 1.0  # ||x~||^2

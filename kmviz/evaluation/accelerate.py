@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import warnings
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from itertools import count
 from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.base import clone
 from sklearn.frozen import FrozenEstimator
 from sklearn.utils import _safe_indexing, check_random_state
 from sklearn.utils.validation import _num_samples
@@ -19,6 +19,8 @@ from kmviz.evaluation.reference import exact_labels
 from kmviz.kernels import Polynomial, is_known
 from kmviz.methods import progress
 from kmviz.methods.exact import ExactClassifier
+from kmviz.methods.nsv import NSVClassifier
+from kmviz.methods.nsv.proof import widen_until_proved
 from kmviz.methods.promise import Promise, rows_needed, upper_bound
 
 #: A proof, not a sample, keeps these from differing (the last one up to float32 rounding).
@@ -59,7 +61,8 @@ def accelerate(
     X : array or frame of shape (n, d)
         Rows like those that will be asked about, best not the ones the machine was trained on.
     method : str, default="auto"
-        "auto" tries them all; or one of "nsv", "nsv_approximate", "reduced", "reduced_5",
+        "auto" tries them all. Or one by name, which is returned if it keeps the promise, be it
+        the fastest or not: "nsv", "nsv_approximate", "reduced", "reduced_5",
         "svtree_path", "anytime", "anytime_spectral", "exact".
     max_disagreement : float, default=0.001
         The share of queries that may be answered differently from the exact machine.
@@ -120,6 +123,7 @@ def _names(method: str) -> tuple[str, ...]:
 
 @dataclass(frozen=True)
 class _Candidate:
+    name: str
     classifier: Any
     seconds: float
     promise: Promise | None
@@ -135,7 +139,8 @@ class _Trial:
         self.frozen, self.exact, self.X = frozen, exact, X
         self.rate, self.confidence, self.queries = rate, confidence, queries
         order = check_random_state(random_state).permutation(_num_samples(X))
-        held = _held_out(len(order), rows_needed(rate, confidence))
+        for_all = rows_needed(rate, 1 - (1 - confidence) / len(TESTED))
+        held = _held_out(len(order), for_all)
         self.deciding = _safe_indexing(X, order[:held])
         self.calibrating = _safe_indexing(X, order[held:])
 
@@ -150,8 +155,8 @@ class _Trial:
     def certify(self, name: str) -> _Candidate:
         """A method whose answers a proof keeps."""
         progress.report(0.1, name)
-        classifier = self.exact if name == "exact" else self._fitted(name, self.X)
-        return _Candidate(classifier, self._seconds(classifier), Promise(0.0, 1.0, 0))
+        classifier = self.exact if name == "exact" else self._fitted(name)
+        return _Candidate(name, classifier, self._seconds(classifier), Promise(0.0, 1.0, 0))
 
     def fastest_kept(self, names: list[str], safe: _Candidate) -> _Candidate:
         """The fastest of `names` that keeps the promise on held-out rows, or else `safe`.
@@ -163,40 +168,51 @@ class _Trial:
         if not tries:
             self._warn_few_rows()
             return safe
-        level = 1 - (1 - self.confidence) / tries
+        asked = len(names) == 1  # by name: returned if it keeps the promise, fast or not
         promising = []
         for done, name in enumerate(names):
-            progress.report(0.2 + 0.6 * done / len(names), name)
-            candidate = self._promising(name, level)
-            if candidate is not None and candidate.seconds < safe.seconds:
+            progress.report(0.2 + 0.5 * done / len(names), name)
+            candidate = self._promising(name)
+            if candidate is not None and (asked or candidate.seconds < safe.seconds):
                 promising.append(candidate)
-        for candidate in sorted(promising, key=lambda c: c.seconds)[:tries]:
-            promise = candidate.promise or self._decide(candidate.classifier, level)
-            if promise.rate <= self.rate:
-                return _Candidate(candidate.classifier, candidate.seconds, promise)
-        if len(names) == 1 and not promising:
-            self._warn_no_gain(names[0])
-        return safe
+        level = 1 - (1 - self.confidence) / tries
+        decided = [self._decided(candidate, level) for candidate in _first(promising, tries)]
+        kept = [candidate for candidate in decided if candidate is not None]
+        if asked and not kept:
+            self._warn_not_kept(names[0])
+        return min(kept if asked and kept else [*kept, safe], key=lambda c: c.seconds)
 
-    def _fitted(self, name: str, X: Any, **parameters: Any) -> Any:
-        classifier = clone(SETTINGS[name].make())
-        return classifier.set_params(estimator=self.frozen, **parameters).fit(X)
-
-    def _promising(self, name: str, level: float) -> _Candidate | None:
-        """A calibrated candidate, unless its own calibration rows already speak against it."""
-        rows = self.calibrating
+    def _fitted(self, name: str) -> Any:
+        classifier = SETTINGS[name].make().set_params(estimator=self.frozen)
         with one_thread():
-            classifier = self._fitted(name, rows)
-        misses = int(np.sum(classifier.predict(rows) != exact_labels(self.exact, rows)))
-        if misses > self.rate * _num_samples(rows):
-            return None
-        return _Candidate(classifier, self._seconds(classifier), None)
+            return classifier.fit(self.calibrating)
 
-    def _decide(self, classifier: Any, level: float) -> Promise:
-        rows = self.deciding
+    def _promising(self, name: str) -> _Candidate | None:
+        """A calibrated candidate, unless its own calibration rows already speak against it.
+
+        NSV can widen its thresholds until it keeps a promise, so nothing speaks against it yet.
+        """
+        rows, classifier = self.calibrating, self._fitted(name)
         misses = int(np.sum(classifier.predict(rows) != exact_labels(self.exact, rows)))
-        n = _num_samples(rows)
-        return Promise(upper_bound(misses, n, level), self.confidence, n, misses)
+        if misses > self.rate * _num_samples(rows) and not name.startswith("nsv"):
+            return None
+        return _Candidate(name, classifier, self._seconds(classifier), None)
+
+    def _decided(self, candidate: _Candidate, level: float) -> _Candidate | None:
+        """The candidate with its promise, if the deciding rows bear it out at this confidence."""
+        progress.report(0.8, f"held-out rows decide on {candidate.name}")
+        classifier, rows = candidate.classifier, self.deciding
+        if isinstance(classifier, NSVClassifier):
+            classifier.set_params(max_disagreement=self.rate, confidence=level)
+            widen_until_proved(classifier, classifier._calibration_rows(rows))
+            promise = replace(classifier.promise_, confidence=self.confidence)
+            return _Candidate(candidate.name, classifier, self._seconds(classifier), promise)
+        misses = int(np.sum(classifier.predict(rows) != exact_labels(self.exact, rows)))
+        bound = upper_bound(misses, _num_samples(rows), level)
+        if bound > self.rate:
+            return None
+        promise = Promise(bound, self.confidence, _num_samples(rows), misses)
+        return replace(candidate, promise=promise)
 
     def _seconds(self, classifier: Any) -> float:
         rows: NDArray[Any] = self.calibrating[:TIMED_ROWS]
@@ -224,13 +240,23 @@ class _Trial:
             stacklevel=4,
         )
 
-    def _warn_no_gain(self, name: str) -> None:
+    def _warn_not_kept(self, name: str) -> None:
         warnings.warn(
-            f"{name} either missed too often on its own calibration rows or is no faster than "
-            "the exact float32 machine, which is returned instead.",
+            f"{name} changes more than {self.rate:.4g} of the answers on these rows; a certified "
+            "method or the exact machine is returned instead.",
             PromiseWarning,
             stacklevel=4,
         )
+
+
+def _first(candidates: list[_Candidate], tries: int) -> list[_Candidate]:
+    """The fastest few, with at least one that can be widened until it keeps the promise."""
+    by_speed = sorted(candidates, key=lambda candidate: candidate.seconds)
+    chosen = by_speed[:tries]
+    widening = [candidate for candidate in by_speed if candidate.name.startswith("nsv")]
+    if widening and not any(candidate in chosen for candidate in widening):
+        chosen[-1] = widening[0]
+    return chosen
 
 
 def _held_out(rows: int, need: int) -> int:
@@ -248,7 +274,4 @@ def least_rows(rate: float, confidence: float = 0.95) -> int:
     3993
     """
     need = rows_needed(rate, confidence)
-    rows = need
-    while _held_out(rows, need) < need:
-        rows += 1
-    return rows
+    return next(rows for rows in count(need) if rows - rows // 4 >= need)

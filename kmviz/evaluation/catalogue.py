@@ -17,7 +17,7 @@ CLASSES = {
     "nsv": ("kmviz.methods.nsv", "NSVClassifier"),
     "anytime": ("kmviz.methods.anytime", "AnytimeClassifier"),
     "reduced": ("kmviz.methods.reduced", "ReducedSetClassifier"),
-    "virtual": ("kmviz.methods.reduced", "VirtualSVClassifier"),
+    "virtual": ("kmviz.methods.virtual", "VirtualSVClassifier"),
     "falk": ("kmviz.methods.falk", "FaLKClassifier"),
     "knnsvm": ("kmviz.methods.falk", "KNNSVMClassifier"),
     "svtree": ("kmviz.methods.svtree", "SVTreeClassifier"),

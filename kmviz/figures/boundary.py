@@ -111,7 +111,10 @@ def training_points(plane: Plane, most: int = 1000) -> list[go.Scatter]:
 def support_vectors(plane: Plane) -> list[go.Scatter | go.Scattergl]:
     """Return the support vectors as rings, the area in proportion to |beta|."""
     strength = np.abs(plane.weights)
-    sizes = 7 + 9 * np.sqrt(strength / max(float(strength.max(initial=0.0)), 1e-300))
+    crowded = len(strength) > 300
+    sizes = 6 + (5 if crowded else 10) * np.sqrt(
+        strength / max(float(strength.max(initial=0.0)), 1e-300)
+    )
     rows = theme.light(plane.vectors)
     return [
         theme.scatter(
@@ -126,6 +129,7 @@ def support_vectors(plane: Plane) -> list[go.Scatter | go.Scattergl]:
                 "color": "rgba(0,0,0,0)",
                 "symbol": "circle",
                 "size": theme.light(sizes),
+                "opacity": 0.5 if crowded else 1.0,
                 "line": {"width": 1.3, "color": theme.INK},
             },
         )

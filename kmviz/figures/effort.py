@@ -49,7 +49,14 @@ def effort(
         figure.add_trace(_mark(outputs[query], costs[query]))
     if note:
         figure.add_annotation(
-            text=note, xref="paper", yref="paper", x=0.5, y=0.3, showarrow=False, align="center"
+            text=note,
+            xref="paper",
+            yref="paper",
+            x=0.5,
+            y=0.3,
+            showarrow=False,
+            bgcolor=theme.PAPER,
+            borderpad=6,
         )
     top = max(float(np.max(costs, initial=1.0)), float(n_vectors or 0))
     theme.finish(figure, "f(x): its sign is the class", "kernel values computed", height=height)

@@ -57,7 +57,7 @@ def _plane(key: tuple, size: int, _problem: Problem) -> Plane:
         vectors=(machine.vectors - centre) @ directions,
         queries=(data.X_test - centre) @ directions,
         axes=("first principal component", "second principal component"),
-        title=f"Projection of {d} dimensions on the two widest (PCA), {share:.0%} of the variance",
+        title=f"PCA projection of {d} dimensions, {share:.0%} of the variance",
         **parts,
     )
 

@@ -85,7 +85,8 @@ def two_classes(data: Dataset, pair: str) -> tuple[Dataset, str]:
 def prepare(data: Dataset, pair: str, n: int | None) -> Prepared:
     """Make the two-class problem that every page shows."""
     two, pair = two_classes(data, pair)
-    notes = []
+    notes = [f"{' against '.join(two.class_names)} of {len(data.class_names)} classes"]
+    notes = notes if pair else []
     rows = n or DEFAULT_ROWS.get(data.name, MOST_TRAIN)
     if len(np.unique(two.y_train[:rows])) < 2:
         rows = len(two.y_train)  # a sorted table: its first rows are all of one class

@@ -85,7 +85,8 @@ def data_card(problem: Problem) -> None:
             ]
         )
         st.markdown(f"Classes: ● **{low}** and ◆ **{high}**.")
-        st.caption(" ".join([data.about, *(f"Shown: {note}." for note in problem.notes)]))
+        shown = f" Shown: {'; '.join(problem.notes)}." if problem.notes else ""
+        st.caption(data.about + shown)
         st.caption(f"Source: {data.source}. Licence: {data.licence}.")
 
 
@@ -120,11 +121,13 @@ def query_card(problem: Problem) -> None:
     output = float(problem.exact[problem.query])
     answer, truth = names[int(output > 0)], names[int(problem.label > 0)]
     m, d = problem.n_vectors, problem.data.X_train.shape[1]
-    with st.container(border=True, horizontal=True, vertical_alignment="center"):
+    with st.container(border=True):
+        text: Any = st
         if problem.image_shape:
-            st.image(problem.x.reshape(problem.image_shape), width=84, clamp=True)
+            picture, text = st.columns([1, 9], vertical_alignment="center")
+            picture.image(problem.x.reshape(problem.image_shape), width=84, clamp=True)
         verdict = "rightly" if answer == truth else f"wrongly: it is **{truth}**"
-        st.markdown(
+        text.markdown(
             f"**Query {problem.query}** (★): f(x) = {output:.3g}, so the machine says "
             f"**{answer}**, {verdict}. That took **{m:,} kernel values**, about "
             f"{m * d:,} multiplications. Click another point to follow it instead."

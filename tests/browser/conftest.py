@@ -7,7 +7,7 @@ from pathlib import Path
 from urllib.parse import urlparse
 
 import pytest
-from playwright.sync_api import Browser, ConsoleMessage, Page, sync_playwright
+from playwright.sync_api import BrowserContext, ConsoleMessage, Page, sync_playwright
 
 from tests.browser import chromium
 from tests.browser.harness import FLAGS, serve, settle
@@ -21,30 +21,33 @@ def address(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
 
 
 @pytest.fixture(scope="session")
-def browser() -> Iterator[Browser]:
+def context() -> Iterator[BrowserContext]:
     """A real browser. Without one the tests fail: they are not to be passed over."""
     path = chromium.find()
     if path is None:
         pytest.fail(chromium.HELP)
     with sync_playwright() as playwright:
         browser = playwright.chromium.launch(executable_path=path, args=FLAGS)
-        yield browser
+        # one context: pages share what they have fetched, and each has a session of its own
+        context = browser.new_context(viewport={"width": 1400, "height": 1000})
+        context.set_default_timeout(20_000)
+        yield context
         browser.close()
 
 
 @pytest.fixture
-def visit(address: str, browser: Browser) -> Iterator[Callable[..., Page]]:
+def visit(address: str, context: BrowserContext) -> Iterator[Callable[..., Page]]:
     """Open a path of the app in a fresh session and wait until it is drawn.
 
     At the end of the test no page may have raised, logged an error or asked another host.
     """
     complaints: list[str] = []
-    contexts = []
+    pages: list[Page] = []
 
-    def opened(path: str = "/", **options) -> Page:
-        context = browser.new_context(viewport={"width": 1400, "height": 1000}, **options)
-        contexts.append(context)
+    def opened(path: str = "/", dark: bool = False) -> Page:
         page = context.new_page()
+        pages.append(page)
+        page.emulate_media(color_scheme="dark" if dark else "light")
         page.on("console", lambda message: _note_console(message, complaints))
         page.on("pageerror", lambda error: complaints.append(f"page error: {error}"))
         page.on("request", lambda request: _note_request(request.url, complaints))
@@ -52,11 +55,10 @@ def visit(address: str, browser: Browser) -> Iterator[Callable[..., Page]]:
         return settle(page)
 
     yield opened
-    for context in contexts:
-        for page in context.pages:
-            raised = page.locator('[data-testid="stException"]').all_inner_texts()
-            complaints.extend(f"exception on the page: {text}" for text in raised)
-        context.close()
+    for page in pages:
+        raised = page.locator('[data-testid="stException"]').all_inner_texts()
+        complaints.extend(f"exception on the page: {text}" for text in raised)
+        page.close()
     assert not complaints, complaints
 
 

@@ -13,7 +13,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
-from playwright.sync_api import Page
+from playwright.sync_api import Locator, Page
 
 ROOT = Path(__file__).resolve().parents[2]
 FLAGS = ["--no-sandbox", "--disable-gpu", "--no-first-run", "--disable-background-networking"]
@@ -22,10 +22,10 @@ FLAGS += ["--disable-component-update", "--disable-sync", "--disable-quic"]
 _AT_REST = """() => {
     const app = document.querySelector('[data-testid="stApp"]');
     const charts = document.querySelectorAll('[data-testid="stPlotlyChart"]');
-    const drawn = document.querySelectorAll('[data-testid="stPlotlyChart"] .main-svg');
     const missing = [...charts].filter(c => !c.querySelector('.main-svg'));
     return app && app.getAttribute('data-test-script-state') === 'notRunning'
-        && document.querySelector('h1') && missing.length === 0;
+        && document.querySelector('h1') && missing.length === 0
+        && !document.querySelector('[data-testid="stSkeleton"]');
 }"""
 
 
@@ -89,11 +89,20 @@ def click_point(page: Page, key: str, trace: int, point: int) -> None:
     settle(page)
 
 
+def slider(page: Page, key: str) -> Locator:
+    """Return the slider of a widget; its `aria-valuetext` is what it shows."""
+    return page.locator(f".st-key-{key}").get_by_role("slider").first
+
+
+def shown(page: Page, key: str) -> str | None:
+    """Return the value that a slider shows."""
+    return slider(page, key).get_attribute("aria-valuetext")
+
+
 def press(page: Page, key: str, keys: str, times: int = 1) -> None:
     """Press a key on the slider of a widget, as often as said."""
-    slider = page.locator(f".st-key-{key} [role=slider]").first
     for _ in range(times):
-        slider.press(keys)
+        slider(page, key).press(keys)
     settle(page)
 
 

@@ -4,7 +4,7 @@ import re
 
 import pytest
 
-from tests.browser.harness import click_point, parameters, press, settle
+from tests.browser.harness import click_point, parameters, press, settle, shown, slider
 
 
 def heading(page) -> str:
@@ -14,8 +14,8 @@ def heading(page) -> str:
 def test_a_cold_deep_link_rebuilds_the_view(visit):
     page = visit("/?data=banana&kernel=rbf&C=10&gamma=0.5")
     assert heading(page) == "What does one answer cost?"
-    assert page.locator(".st-key-C [role=slider]").get_attribute("aria-valuetext") == "10"
-    assert page.locator(".st-key-gamma [role=slider]").get_attribute("aria-valuetext") == "0.5"
+    assert shown(page, "C") == "10"
+    assert shown(page, "gamma") == "0.5"
     for key in ("boundary", "effort"):
         assert page.locator(f".st-key-{key} .main-svg").count() > 0
     assert parameters(page) == {"data": "banana", "kernel": "rbf", "C": "10", "gamma": "0.5"}
@@ -48,28 +48,27 @@ def test_back_undoes_a_choice(visit):
     page.go_back()
     settle(page)
     assert parameters(page)["C"] == "10"
-    assert page.locator(".st-key-C [role=slider]").get_attribute("aria-valuetext") == "10"
+    assert shown(page, "C") == "10"
     page.go_forward()
     settle(page)
-    assert page.locator(".st-key-C [role=slider]").get_attribute("aria-valuetext") == "30"
+    assert shown(page, "C") == "30"
 
 
 def test_a_quick_hand_is_not_undone_by_a_slow_url(visit):
     page = visit()
-    slider = page.locator(".st-key-C [role=slider]").first
     for _ in range(3):
-        slider.press("ArrowLeft")
+        slider(page, "C").press("ArrowLeft")
         page.wait_for_timeout(120)
     settle(page)
     settle(page)
-    assert slider.get_attribute("aria-valuetext") == "0.3"
+    assert shown(page, "C") == "0.3"
     assert parameters(page)["C"] == "0.3"
 
 
 def test_a_malformed_url_shows_the_defaults(visit):
     page = visit("/?data=%00%FF&kernel=1&C=ten&gamma=-3&query=none&pair=--&n=0x10&seed=1e99")
     assert page.get_by_text("The data: banana").count() == 1
-    assert page.locator(".st-key-C [role=slider]").get_attribute("aria-valuetext") == "10"
+    assert shown(page, "C") == "10"
 
 
 def test_the_copied_link_rebuilds_the_view(visit):
@@ -78,11 +77,11 @@ def test_the_copied_link_rebuilds_the_view(visit):
     link = page.locator('[data-testid="stPopoverBody"] code').inner_text().replace("\n", "")
     other = visit(link[link.index("/?") :])
     assert other.get_by_text("The data: two moons").count() == 1
-    assert other.locator(".st-key-C [role=slider]").get_attribute("aria-valuetext") == "3"
+    assert shown(other, "C") == "3"
 
 
 def test_dark_theme_draws_in_its_own_colours(visit):
-    page = visit(color_scheme="dark")
+    page = visit(dark=True)
     color = page.evaluate(
         """() => document.querySelector('.st-key-effort .js-plotly-plot').data[0].marker.color"""
     )
@@ -105,9 +104,10 @@ def test_a_broken_upload_says_what_is_wrong(visit, name, content, says):
     assert page.get_by_text("The data: banana").count() == 1
 
 
-def test_an_oversize_upload_is_refused(visit):
+def test_an_oversize_upload_is_refused(visit, tmp_path):
     page = visit()
-    big = {"name": "big.csv", "mimeType": "text/csv", "buffer": b"1,2\n" * (13 * 2**20)}
+    big = tmp_path / "big.csv"
+    big.write_bytes(b"1,2\n" * (13 * 2**20))
     upload(page, big)
     assert page.get_by_text(re.compile("must be 50", re.I)).count() == 1
 

@@ -36,7 +36,7 @@ def effort(
         right = rows[(labels[rows] == label) & ((outputs[rows] > 0) == (label > 0))]
         figure.add_trace(_queries(right, outputs, costs, name, i, len(rows)))
     wrong = rows[(outputs[rows] > 0) != (labels[rows] > 0)]
-    figure.add_trace(_queries(wrong, outputs, costs, "answered wrongly", 7, len(rows), "x"))
+    figure.add_trace(_queries(wrong, outputs, costs, "answered wrongly", 6, len(rows), "x"))
     figure.add_vline(x=0, line={"color": theme.INK, "width": 1, "dash": "dot"})
     if n_vectors is not None:
         figure.add_hline(

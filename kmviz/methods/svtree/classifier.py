@@ -1,0 +1,255 @@
+"""Support vector trees.
+
+A. Ukkonen, "The support vector tree". A binary tree whose nodes each hold one support vector: a
+query asks the kernel about the vectors on its path alone, about ten, and adds up their scores.
+Algorithm 2 grows the tree; Algorithms 3 to 5 (`split="alternating"`) or an exact sweep
+(`split="exact"`) find its splits; Algorithm 1 (`split="balanced"`) is exact for small inputs.
+
+Departures
+----------
+- The paper leaves the root's column open: it is the one that best explains all rows alone.
+- Thresholds stand midway between neighbouring scores. At a training score itself, as in
+  Algorithm 5, the same row may go the other way when its kernel value is rounded differently.
+- An empty side is not allowed, or Algorithm 2 would not end. Where a node's scores are all equal,
+  it asks one more column without splitting, as long as that explains more.
+- The sum leaves out the bias; the answer is its sign after -b is added.
+- `split="exact"`, `refit="path"`, `stem`, `candidates` and `certain` are not in the paper.
+"""
+
+from __future__ import annotations
+
+from functools import partial
+from math import ceil, log2
+from numbers import Integral, Real
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.base import BaseEstimator
+from sklearn.utils import check_array, check_random_state
+from sklearn.utils._param_validation import Interval, StrOptions
+
+from kmviz.machines import KernelMachine
+from kmviz.methods.base import MachineClassifier, Problem
+from kmviz.methods.svtree.balanced import grow_balanced
+from kmviz.methods.svtree.growth import ColumnFit, Growth, PathFit, assemble
+from kmviz.methods.svtree.split import alternating_split, exact_split
+from kmviz.methods.svtree.tree import SVTree
+from kmviz.traces import TreeTrace
+
+#: Kernel values held while a tree grows (512 MB); a sample of the rows beyond that.
+MAX_VALUES = 2**26
+
+
+class SVTreeClassifier(MachineClassifier):
+    """A kernel machine that answers along one path of a tree.
+
+    Parameters
+    ----------
+    estimator : estimator, default=None
+        What trains the machine; None is `SVC()`. Give `FrozenEstimator(svc)` to take a trained
+        one as it is. `GridSearchCV` over `estimator__C` needs it given.
+    split : {"alternating", "exact", "balanced"}, default="alternating"
+        How a node's threshold and its children's columns are found: the paper's Algorithm 3 from
+        a random start, the best of all by a sorted sweep, or Algorithm 1 (small inputs only).
+    refit : {"column", "path"}, default="column"
+        "column" adds each node's own column to the sum, as in the paper. "path" fits all
+        coefficients of the path again at each node.
+    stem : float, default=0.0
+        Share of the path, from the root, that all queries have in common: nodes that ask but do
+        not split. It is a share of `max_height`, or without one of the height expected of the
+        whole tree.
+    min_rows : int, default=5
+        A node of at most this many training rows is not split.
+    max_height : int, default=None
+        Most kernel values on a path. None leaves it to `min_rows`.
+    scale_columns : bool, default=True
+        Section 4.3: scale each column to fit best. `refit="path"` always does.
+    candidates : array of shape (k, d) or KernelMachine, default=None
+        Further vectors that nodes may ask beside the machine's own, such as those of a reduced
+        set. They are rows as the machine reads them.
+    certain : float, default=None
+        Do not split a node whose training rows are all answered with the exact machine's sign
+        by at least this margin. None splits them all the same.
+    random_state : int, RandomState or None, default=None
+        Start of each alternating search.
+
+    Attributes
+    ----------
+    tree_ : SVTree
+        The tree, with two classes.
+    trees_ : list of SVTree
+        One a pair of classes.
+    machine_ : KernelMachine
+        The exact machine.
+
+    Notes
+    -----
+    Growing takes the n x m matrix of kernel values: more than 2^26 of them are kept to a random
+    sample of the rows.
+
+    References
+    ----------
+    A. Ukkonen, "The support vector tree", in Algorithms and Applications, Essays Dedicated to
+    Esko Ukkonen, LNCS 6060, 2010.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import make_moons
+    >>> from kmviz import SVTreeClassifier
+    >>> X, y = make_moons(200, noise=0.1, random_state=0)
+    >>> clf = SVTreeClassifier(split="exact", refit="path", max_height=6).fit(X, y)
+    >>> clf.score(X, y) > 0.95
+    True
+    >>> bool((clf.steps(X) <= 6).all()), clf.machine_.n_vectors > 30
+    (True, True)
+    """
+
+    _parameter_constraints = {
+        "estimator": [BaseEstimator, None],
+        "split": [StrOptions({"alternating", "exact", "balanced"})],
+        "refit": [StrOptions({"column", "path"})],
+        "stem": [Interval(Real, 0, 1, closed="left")],
+        "min_rows": [Interval(Integral, 0, None, closed="left")],
+        "max_height": [Interval(Integral, 1, None, closed="left"), None],
+        "scale_columns": ["boolean"],
+        "candidates": ["array-like", KernelMachine, None],
+        "certain": [Interval(Real, 0, None, closed="left"), None],
+        "random_state": ["random_state"],
+    }
+
+    def __init__(
+        self,
+        estimator: Any = None,
+        split: str = "alternating",
+        refit: str = "column",
+        stem: float = 0.0,
+        min_rows: int = 5,
+        max_height: int | None = None,
+        scale_columns: bool = True,
+        candidates: Any = None,
+        certain: float | None = None,
+        random_state: Any = None,
+    ) -> None:
+        self.estimator = estimator
+        self.split = split
+        self.refit = refit
+        self.stem = stem
+        self.min_rows = min_rows
+        self.max_height = max_height
+        self.scale_columns = scale_columns
+        self.candidates = candidates
+        self.certain = certain
+        self.random_state = random_state
+
+    @property
+    def trees_(self) -> list[SVTree]:
+        return [engine.tree for engine in self.engines_]
+
+    @property
+    def tree_(self) -> SVTree:
+        if len(self.engines_) > 1:
+            raise AttributeError("With more than two classes there is a tree a pair: trees_.")
+        return self.engines_[0].tree
+
+    def fit(self, X: Any, y: Any = None) -> SVTreeClassifier:
+        """Train the estimator (unless it is frozen) and grow a tree for each pair of classes.
+
+        Parameters
+        ----------
+        X : array of shape (n, d)
+            Training rows. With a `FrozenEstimator`, rows to grow on.
+        y : array of shape (n,)
+            Classes; not used with a `FrozenEstimator`.
+        """
+        self._validate_params()
+        self._refuse_combinations()
+        return self._prepare(self._train(X, y))
+
+    def _refuse_combinations(self) -> None:
+        if self.split != "balanced":
+            return
+        for name, paper in (("refit", "column"), ("stem", 0.0), ("certain", None)):
+            if getattr(self, name) != paper:
+                raise ValueError(
+                    f"split='balanced' is the paper's Algorithm 1, which knows no {name}: leave "
+                    f"{name}={paper!r}, or take split='exact'."
+                )
+
+    def _engine(self, problem: Problem) -> TreeEngine:
+        rng = check_random_state(self.random_state)
+        machine, rows = problem.machine, problem.X
+        vectors, beta = self._with_candidates(machine)
+        if len(vectors) == 0:
+            return TreeEngine(machine, assemble([], machine.kernel, vectors, machine.bias))
+        if len(rows) * len(vectors) > MAX_VALUES:
+            rows = rows[rng.permutation(len(rows))[: max(2, MAX_VALUES // len(vectors))]]
+        values = np.asarray(machine.kernel(rows, vectors), dtype=np.float64)
+        exact = values[:, : machine.n_vectors] @ machine.beta - machine.bias
+        fit: PathFit | ColumnFit
+        if self.refit == "path":
+            fit = PathFit(values, exact, machine.bias)
+        else:
+            fit = ColumnFit(values, beta, exact, machine.bias, self.scale_columns)
+        if self.split == "balanced":
+            grown = grow_balanced(fit, values, self.min_rows, self.max_height)
+        else:
+            grown = self._growth(len(rows), rng).grow(fit, values, exact)
+        return TreeEngine(machine, assemble(grown, machine.kernel, vectors, machine.bias))
+
+    def _growth(self, n: int, rng: Any) -> Growth:
+        search = exact_split if self.split == "exact" else partial(alternating_split, rng=rng)
+        height = self.max_height
+        if height is None:  # splitting in halves takes log2(n / min_rows) nodes, the stem its share
+            height = ceil((log2(max(n / max(self.min_rows, 1), 1)) + 1) / (1.0 - self.stem))
+        stem = round(self.stem * height)
+        return Growth(search, self.min_rows, self.max_height, stem, self.certain)
+
+    def _with_candidates(self, machine: KernelMachine) -> tuple[NDArray[Any], NDArray[np.float64]]:
+        """The machine's vectors and any further candidates, with their weights."""
+        given = self.candidates
+        if given is None:
+            return machine.vectors, machine.beta
+        if isinstance(given, KernelMachine):
+            further, beta = given.vectors, given.beta
+        else:
+            further = check_array(given, dtype=machine.vectors.dtype, input_name="candidates")
+            beta = np.ones(len(further))
+        if further.shape[1] != machine.n_features:
+            raise ValueError(
+                f"candidates have {further.shape[1]} columns, the machine's vectors have "
+                f"{machine.n_features}: give them as rows that the machine reads."
+            )
+        return np.vstack([machine.vectors, further]), np.concatenate([machine.beta, beta])
+
+
+class TreeEngine:
+    """Every query asks the vectors on its path."""
+
+    overhead = 0.0
+
+    def __init__(self, machine: KernelMachine, tree: SVTree) -> None:
+        self.machine = machine
+        self.tree = tree
+
+    def run(self, X: NDArray[Any]) -> tuple[NDArray[np.float64], NDArray[np.intp]]:
+        return self.tree.run(X)
+
+    def trace(self, x: NDArray[Any]) -> TreeTrace:
+        tree = self.tree
+        nodes, values, steps = tree.paths(x[None])
+        k = int(steps[0])
+        path, value = nodes[0, :k], values[0, :k]
+        partial_sums = tree.running(nodes[:, :k], values[:, :k])[0]
+        score = tree.weight[path] * value
+        return TreeTrace(
+            exact=float(self.machine.decision_function(x[None])[0]),
+            output=float(self.run(x[None])[0][0]),
+            stop=k,
+            partial=partial_sums,
+            node=np.concatenate([[-1], path]),
+            index=np.concatenate([[-1], tree.sv_index[path]]),
+            value=np.concatenate([[0.0], value]),
+            score=np.concatenate([[0.0], score]),
+            threshold=np.concatenate([[np.inf], tree.threshold[path]]),
+        )

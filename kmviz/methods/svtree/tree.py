@@ -1,0 +1,196 @@
+"""The fitted tree: arrays over nodes, and the walk of a query through them."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from kmviz.kernels import is_known
+from kmviz.loops.svtree import walk, walk_paths
+from kmviz.loops.threads import over_chunks
+
+Floats = NDArray[np.float64]
+Ints = NDArray[np.intp]
+
+#: What makes a tree; everything else is computed from it.
+FIELDS = ["kernel", "vectors", "bias", "sv_index", "weight", "threshold", "children_left", "children_right", "parent", "depth", "n_rows", "offset", "start", "coefficients"]
+
+
+@dataclass(frozen=True, eq=False)
+class SVTree:
+    """A support vector tree (Definition 1), nodes in the order of a walk from the left.
+
+    Every node can be the last of a path: it keeps the coefficients of all kernel values on the
+    way to it, so the same tree answers at any height.
+
+    Attributes
+    ----------
+    kernel : callable
+    vectors : array of shape (m, d)
+        The machine's vectors, then any further candidates.
+    bias : float
+        b of the machine; a tree without nodes answers -b.
+    sv_index : array of shape (n_nodes,)
+        j_N: which of the vectors node N asks.
+    weight, threshold : arrays of shape (n_nodes,)
+        A query goes left where score = weight * K(x, s_N) <= threshold.
+    children_left, children_right : arrays of shape (n_nodes,)
+        -1 where there is none. A node that asks without splitting has a left child only.
+    parent : array of shape (n_nodes,)
+    depth : array of shape (n_nodes,)
+        Kernel values computed when the node has been asked; 1 at the root.
+    n_rows : array of shape (n_nodes,)
+        Training rows that reached it.
+    offset : array of shape (n_nodes,)
+    start : array of shape (n_nodes,)
+        The output at node N is `offset[N]` plus the sum over the path, root first, of
+        `coefficients[start[N] + i]` times the i-th kernel value.
+    coefficients : array
+    """
+
+    kernel: Any
+    vectors: NDArray[Any]
+    bias: float
+    sv_index: Ints
+    weight: Floats
+    threshold: Floats
+    children_left: Ints
+    children_right: Ints
+    parent: Ints
+    depth: Ints
+    n_rows: Ints
+    offset: Floats
+    start: Ints
+    coefficients: Floats
+
+    @property
+    def n_nodes(self) -> int:
+        return len(self.sv_index)
+
+    @property
+    def height(self) -> int:
+        """Kernel values on the longest path."""
+        return int(self.depth.max(initial=0))
+
+    @property
+    def is_leaf(self) -> NDArray[np.bool_]:
+        return self.children_left < 0
+
+    def run(self, X: NDArray[Any], height: int | None = None) -> tuple[Floats, Ints]:
+        """Return the output and the path length of each row, the tree cut at `height`."""
+        height = self._cut(height)
+        output, steps = np.full(len(X), -self.bias), np.zeros(len(X), dtype=np.intp)
+        if height == 0:
+            return output, steps
+        if not is_known(self.kernel):
+            nodes, values, steps = self.paths(X, height)
+            return self._outputs(nodes, values, steps), steps
+        rows = self._embedded_rows(X)
+        vectors, arrays = self._packed(rows.dtype)
+        code = self.kernel.code
+
+        def chunk(first: int, last: int) -> None:
+            walk(*code, rows[first:last], vectors, *arrays, height, self.coefficients, self.start,
+                 self.offset, output[first:last], steps[first:last])  # fmt: skip
+
+        over_chunks(chunk, len(rows), chunk=1024)
+        return output, steps
+
+    def paths(self, X: NDArray[Any], height: int | None = None) -> tuple[Ints, Floats, Ints]:
+        """Return the whole paths.
+
+        Returns
+        -------
+        nodes : array of shape (n, height)
+            The nodes asked, -1 past a path's end.
+        values : array of shape (n, height)
+            Their kernel values, 0 past a path's end.
+        steps : array of shape (n,)
+        """
+        height = self._cut(height)
+        nodes, values = np.full((len(X), height), -1, dtype=np.intp), np.zeros((len(X), height))
+        steps = np.zeros(len(X), dtype=np.intp)
+        if height == 0:
+            return nodes, values, steps
+        if not is_known(self.kernel):
+            self._level_by_level(X, nodes, values)
+            return nodes, values, (nodes >= 0).sum(axis=1)
+        rows = self._embedded_rows(X)
+        vectors, arrays = self._packed(rows.dtype)
+        walk_paths(*self.kernel.code, rows, vectors, *arrays, height, nodes, values, steps)
+        return nodes, values, steps
+
+    def running(self, nodes: Ints, values: Floats) -> Floats:
+        """Return the outputs along paths, (n, height + 1): column k is the tree cut at height k.
+
+        Column 0 is -b. Past its end a path keeps its last output.
+        """
+        outputs = np.full((len(nodes), nodes.shape[1] + 1), -self.bias)
+        for k in range(1, outputs.shape[1]):
+            there = nodes[:, k - 1] >= 0
+            length = np.full(there.sum(), k, dtype=np.intp)
+            outputs[:, k] = outputs[:, k - 1]
+            outputs[there, k] = self._outputs(nodes[there, :k], values[there, :k], length)
+        return outputs
+
+    def path_to(self, node: int) -> list[int]:
+        """Return the nodes from the root to `node`."""
+        path = [int(node)]
+        while self.parent[path[0]] >= 0:
+            path.insert(0, int(self.parent[path[0]]))
+        return path
+
+    def path_coefficients(self, node: int) -> Floats:
+        """Return the coefficients of the kernel values on the way to `node`, root first."""
+        return self.coefficients[self.start[node] : self.start[node] + self.depth[node]]
+
+    def _outputs(self, nodes: Ints, values: Floats, steps: Ints) -> Floats:
+        """Sum the paths that end at each row's last node."""
+        last = nodes[np.arange(len(nodes)), steps - 1]
+        output = self.offset[last].copy()
+        for i in range(values.shape[1]):
+            on = steps > i
+            output[on] += self.coefficients[self.start[last[on]] + i] * values[on, i]
+        return output
+
+    def _level_by_level(self, X: NDArray[Any], nodes: Ints, values: Floats) -> None:
+        """Ask the kernel about the rows of each node together, and about nothing else."""
+        here = np.zeros(len(X), dtype=np.intp)
+        for k in range(nodes.shape[1]):
+            for node in np.unique(here[here >= 0]):
+                rows = np.flatnonzero(here == node)
+                vector = self.vectors[self.sv_index[node]][None]
+                column = np.asarray(self.kernel(X[rows], vector), dtype=np.float64)[:, 0]
+                nodes[rows, k], values[rows, k] = node, column
+                left = self.weight[node] * column <= self.threshold[node]
+                here[rows] = np.where(left, self.children_left[node], self.children_right[node])
+
+    def _cut(self, height: int | None) -> int:
+        return self.height if height is None else min(int(height), self.height)
+
+    def _embedded_rows(self, X: NDArray[Any]) -> NDArray[Any]:
+        return np.ascontiguousarray(self.kernel.embed(X))
+
+    def _packed(self, dtype: np.dtype) -> tuple[NDArray[Any], tuple[NDArray[Any], ...]]:
+        """The vectors in use, as the plain kernel reads them, and what a walk reads of nodes."""
+        if dtype not in self._kept:
+            used, column = np.unique(self.sv_index, return_inverse=True)
+            vectors = np.ascontiguousarray(self.kernel.embed(self.vectors[used].astype(dtype)))
+            self._kept[dtype] = (vectors, column.astype(np.intp))
+        vectors, column = self._kept[dtype]
+        walked = (column, self.weight, self.threshold, self.children_left, self.children_right)
+        return vectors, walked
+
+    @cached_property
+    def _kept(self) -> dict[np.dtype, tuple[NDArray[Any], Ints]]:
+        return {}
+
+    def __getstate__(self) -> dict[str, Any]:
+        return {name: getattr(self, name) for name in FIELDS}
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        self.__dict__.update(state)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import warnings
 from dataclasses import dataclass, replace
 from itertools import count
-from typing import Any, Literal
+from typing import Any, Literal, cast
 
 import numpy as np
 from numpy.typing import NDArray
@@ -205,7 +205,8 @@ class _Trial:
         if isinstance(classifier, NSVClassifier):
             classifier.set_params(max_disagreement=self.rate, confidence=level)
             widen_until_proved(classifier, classifier._calibration_rows(rows))
-            promise = replace(classifier.promise_, confidence=self.confidence)
+            proved = cast(Promise, classifier.promise_)
+            promise = replace(proved, confidence=self.confidence)
             return _Candidate(candidate.name, classifier, self._seconds(classifier), promise)
         misses = int(np.sum(classifier.predict(rows) != exact_labels(self.exact, rows)))
         bound = upper_bound(misses, _num_samples(rows), level)

@@ -126,29 +126,17 @@ def compare_rows(
     made = {name: method for name, method in resolve(methods).items() if name != "exact"}
     share = 1.0 / (len(made) + 1)
     progress.report(0.0, "training the machine")
-    bench = _Bench(reference(estimator, X_train, y_train), X_test, y_test, repeats if time else 0)
+    bench = Bench(reference(estimator, X_train, y_train), X_test, y_test, repeats if time else 0)
     progress.report(share / 2, "exact machine")
-    yield "exact", bench.row(bench.ref.exact, bench.ref.seconds)
+    yield "exact", bench.exact_row()
     for done, (name, method) in enumerate(made.items(), start=1):
         if resume is not None and name in resume.index and not resume.loc[name, "error"]:
             yield name, resume.loc[name].to_dict()
             continue
         progress.report(done * share, name)
         with progress.part(done * share, (done + 1) * share, f"{name}: "):
-            yield name, _row_or_error(bench, method)
+            yield name, bench.measured(method)
     progress.report(1.0, "done")
-
-
-def _row_or_error(bench: _Bench, method: Any) -> dict[str, Any]:
-    """One method's figures; whatever goes wrong with it is its own row's news."""
-    try:
-        fitted, seconds = trained(method, bench.ref)
-        values = method.values(bench.ref) if isinstance(method, Peer) else None
-        return bench.row(fitted, seconds, values)
-    except (progress.Cancelled, KeyboardInterrupt):
-        raise
-    except Exception as error:
-        return {"error": f"{type(error).__name__}: {error}".split("\n")[0]}
 
 
 def trained(method: Any, ref: Reference) -> tuple[Any, float]:
@@ -175,17 +163,45 @@ def _unfitted(method: Any, ref: Reference) -> Any:
     return method.make() if isinstance(method, Setting) else clone(method)
 
 
-class _Bench:
-    """The test rows, and the two ways that every method is timed against."""
+class Bench:
+    """The test rows, and the two ways that every method is timed against.
 
-    def __init__(self, ref: Reference, X: Any, y: Any, repeats: int) -> None:
+    Parameters
+    ----------
+    ref : Reference
+    X, y : arrays
+        Test rows and their classes.
+    repeats : int
+        Of each timing; 0 times nothing.
+    seconds : float
+        CPU seconds that one timed batch of SVC should last, about.
+    """
+
+    def __init__(
+        self, ref: Reference, X: Any, y: Any, repeats: int, seconds: float = BATCH_SECONDS
+    ) -> None:
         self.ref, self.X, self.y, self.repeats = ref, X, y, repeats
         self.exact = ref.labels(X)
         if repeats:
             svc = baseline(ref)
-            self.batch = X[: _batch_size(svc, X)]
+            self.batch = X[: _batch_size(svc, X, seconds)]
             self.svc = self._times(svc)
             self.blas = self._times(ref.exact.decision_function)
+
+    def exact_row(self) -> dict[str, Any]:
+        """The figures of the exact float32 machine."""
+        return self.row(self.ref.exact, self.ref.seconds)
+
+    def measured(self, method: Any) -> dict[str, Any]:
+        """Train one method and measure it; whatever goes wrong with it is its own row's news."""
+        try:
+            fitted, seconds = trained(method, self.ref)
+            values = method.values(self.ref) if isinstance(method, Peer) else None
+            return self.row(fitted, seconds, values)
+        except progress.Cancelled:
+            raise
+        except Exception as error:
+            return {"error": f"{type(error).__name__}: {error}".split("\n")[0]}
 
     def row(self, clf: Any, seconds: float, values: float | None = None) -> dict[str, Any]:
         """Every figure of one fitted classifier."""
@@ -224,12 +240,12 @@ class _Bench:
             )
 
 
-def _batch_size(svc: Decide, X: Any) -> int:
-    """As many rows as keep one batch of the slowest way near `BATCH_SECONDS`."""
+def _batch_size(svc: Decide, X: Any, seconds: float) -> int:
+    """As many rows as keep one batch of the slowest way near `seconds`."""
     start = clock.process_time()
     svc(X[:50])
     per_query = (clock.process_time() - start) / min(50, len(X))
-    return int(np.clip(BATCH_SECONDS / max(per_query, 1e-9), 100, 2_000))
+    return int(np.clip(seconds / max(per_query, 1e-9), 100, 2_000))
 
 
 def _stored_size(clf: Any) -> float:

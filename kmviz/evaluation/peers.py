@@ -21,10 +21,10 @@ from sklearn.kernel_approximation import Nystroem, RBFSampler
 from sklearn.neighbors import KNeighborsClassifier
 from sklearn.pipeline import make_pipeline
 from sklearn.svm import LinearSVC
-from sklearn.utils.validation import check_is_fitted
 
 from kmviz.evaluation.reference import Reference, string_kernel
 from kmviz.kernels import RBF, is_known
+from kmviz.machines import KernelEmbedding
 from kmviz.machines.reading import last_step
 
 COMPONENTS = 100
@@ -54,23 +54,6 @@ class Peer:
     def installed(self) -> bool:
         """Whether the package it needs is there."""
         return not self.needs or find_spec(self.needs) is not None
-
-
-class Embedding(BaseEstimator):
-    """A transformer: rows as the plain form of a kmviz kernel reads them."""
-
-    def __init__(self, kernel: Any) -> None:
-        self.kernel = kernel
-
-    def fit(self, X: Any, y: Any = None) -> Embedding:
-        """Learn nothing but the number of columns."""
-        self.n_features_in_ = np.shape(X)[1]
-        return self
-
-    def transform(self, X: Any) -> NDArray[Any]:
-        """Return the embedded rows."""
-        check_is_fitted(self)
-        return self.kernel.embed(X)
 
 
 class OnnxClassifier(ClassifierMixin, BaseEstimator):
@@ -112,7 +95,7 @@ def _nystroem(ref: Reference) -> Any:
     given = string_kernel(ref.kernel.plain)
     components = min(COMPONENTS, len(ref.X_train))
     features = Nystroem(n_components=components, random_state=0, **given)
-    return make_pipeline(Embedding(ref.kernel), features, _linear(ref))
+    return make_pipeline(KernelEmbedding(ref.kernel), features, _linear(ref))
 
 
 def _fourier(ref: Reference) -> Any:

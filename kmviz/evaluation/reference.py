@@ -75,6 +75,13 @@ def reference(estimator: Any, X_train: Any, y_train: Any) -> Reference:
         else:
             fitted = clone(given).fit(X_train, y_train)
     seconds = 0.0 if isinstance(given, FrozenEstimator) else time.process_time() - start
+    return trained_reference(given, fitted, X_train, y_train, seconds)
+
+
+def trained_reference(
+    given: Any, fitted: Any, X_train: Any, y_train: Any, seconds: float = 0.0
+) -> Reference:
+    """Read an estimator that `given` describes and that is trained already."""
     exact = ExactClassifier(FrozenEstimator(fitted)).fit(X_train)
     return Reference(given, fitted, exact, seconds, X_train, y_train)
 

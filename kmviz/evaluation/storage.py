@@ -30,7 +30,7 @@ MAX_BYTES = 2 * 2**30
 
 #: Parts of kmviz whose classes a stored estimator may consist of.
 PARTS = (
-    "kernels", "machines", "methods", "datasets.encoder", "evaluation.table", "evaluation.peers",
+    "kernels", "machines", "methods", "datasets.encoder", "evaluation.table",
 )  # fmt: skip
 
 #: What fitted scikit-learn estimators hold beside what skops trusts by itself.

@@ -1,6 +1,7 @@
 """Kernel machines: the shared currency of every method."""
 
+from kmviz.machines.embedding import KernelEmbedding
 from kmviz.machines.fisher import KernelFisherClassifier
 from kmviz.machines.machine import KernelMachine
 
-__all__ = ["KernelFisherClassifier", "KernelMachine"]
+__all__ = ["KernelEmbedding", "KernelFisherClassifier", "KernelMachine"]

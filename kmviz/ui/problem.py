@@ -10,12 +10,11 @@ import numpy as np
 import streamlit as st
 from numpy.typing import NDArray
 from sklearn.pipeline import Pipeline
-from sklearn.preprocessing import FunctionTransformer
 from sklearn.svm import SVC
 
 from kmviz.datasets import Dataset
 from kmviz.kernels import Normalized, Polynomial
-from kmviz.machines import KernelMachine
+from kmviz.machines import KernelEmbedding, KernelMachine
 from kmviz.ui import code, prepare, state
 
 
@@ -179,5 +178,5 @@ def fit(
     machine = KernelMachine(
         X[svc.support_[order]], svc.dual_coef_.ravel()[order], -float(svc.intercept_[0]), normalized
     )
-    embed = FunctionTransformer(normalized.embed)
+    embed = KernelEmbedding(normalized)
     return svc, machine, Pipeline([("embed", embed.fit(X[:1])), ("svc", svc)])

@@ -7,6 +7,9 @@ import numpy as np
 from kmviz.loops.compile import compiled
 from kmviz.loops.kernel import POLYNOMIAL, kernel_value
 
+#: What subtracting the bias can lose, as a share of it.
+BIAS = 4.0 * float(np.finfo(np.float64).eps)
+
 
 @compiled
 def close_bounds(
@@ -25,7 +28,7 @@ def close_bounds(
         total = -bias
         residual = self_values[i]  # eq. 19: R_0^2 = K(x, x)
         pad = widen * self_values[i]
-        slack = round_off * np.sqrt(self_values[i])
+        slack = round_off * np.sqrt(self_values[i]) + BIAS * abs(bias)
         gap = np.sqrt(residual + pad) * w_rest[0] + slack
         k = 0
         while abs(partial) <= gap and k < basis.shape[0]:
@@ -71,7 +74,7 @@ def close_spectral(
         partial = -bias
         residual = square
         pad = widen * square
-        slack = round_off * square
+        slack = round_off * square + BIAS * abs(bias)
         k = 0
         left = residual + pad
         while k < values.shape[0] and (

@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 from scipy.linalg import LinAlgError, cholesky, solve_triangular
 
 from kmviz.kernels import diagonal, is_known
-from kmviz.loops.anytime import close_bounds
+from kmviz.loops.anytime import BIAS, close_bounds
 from kmviz.loops.threads import over_chunks
 from kmviz.machines import KernelMachine
 from kmviz.methods.anytime.basis import Basis, extra_diagonal
@@ -171,7 +171,7 @@ class CholeskyEngine:
         self_values = diagonal(self.machine.kernel, X)
         partial, total = np.full((2, n), -self.machine.bias)
         residual = self_values.copy()
-        pad, slack = self.widen * self_values, self.round_off * np.sqrt(self_values)
+        pad, slack = self.widen * self_values, self._slack(self_values)
         coords, stop = np.zeros((K, n)), np.zeros(n, dtype=np.intp)
         gap = np.sqrt(residual + pad) * self.w_rest[0] + slack
         going = np.flatnonzero(np.abs(partial) <= gap)
@@ -190,6 +190,10 @@ class CholeskyEngine:
         whole = self.spans & (stop == K)
         return np.where(whole, total, partial), stop, whole | (np.abs(partial) > gap)
 
+    def _slack(self, self_values: Floats) -> Floats:
+        """What rounding can change in an output."""
+        return self.round_off * np.sqrt(self_values) + BIAS * abs(self.machine.bias)
+
     def _read(self, X: Floats, count: int) -> dict[str, Floats]:
         """Every quantity of the paper over k = 0 .. count, a row a query."""
         n, bias = len(X), self.machine.bias
@@ -206,7 +210,7 @@ class CholeskyEngine:
             partial[:, -1] = value @ self.beta - bias  # eq. 3
         # Eqs. 21 to 23 are R_k(x) sqrt(W_y^2 + W_z^2): the two residuals multiplied.
         gap = np.sqrt(residual) * self.w_rest[: count + 1]
-        gap += self.round_off * np.sqrt(self_values)[:, None]
+        gap += self._slack(self_values)[:, None]
         return {
             "partial": partial,
             "gap": gap,

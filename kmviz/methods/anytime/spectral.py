@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 from scipy.linalg import eigh, qr
 
 from kmviz.kernels import Normalized, Polynomial, diagonal, is_known
-from kmviz.loops.anytime import close_spectral
+from kmviz.loops.anytime import BIAS, close_spectral
 from kmviz.loops.threads import over_chunks
 from kmviz.machines import KernelMachine
 from kmviz.methods.anytime.cholesky import BLOCK, ULP, Floats, Ints
@@ -175,7 +175,7 @@ class SpectralEngine:
         stop = np.zeros(len(X), dtype=np.intp)
         for k in range(self.n_steps + 1):
             left = residual + self.widen * square
-            slack = self.round_off * square
+            slack = self.round_off * square + BIAS * abs(self.machine.bias)
             decided = (partial + self.lowest[k] * left > slack) | (
                 partial + self.highest[k] * left < -slack
             )
@@ -210,7 +210,7 @@ class SpectralEngine:
         partial -= self.machine.bias
         residual = square - np.hstack([start, np.cumsum(parts, axis=1)])
         residual = np.maximum(residual, 0.0) + self.widen * square
-        slack = self.round_off * square
+        slack = self.round_off * square + BIAS * abs(self.machine.bias)
         lower = partial + self.lowest[: count + 1] * residual - slack
         upper = partial + self.highest[: count + 1] * residual + slack
         return {

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 import plotly.graph_objects as go
@@ -45,19 +46,16 @@ class Plane:
 
 def boundary(plane: Plane, query: int | None = None, height: int = 520) -> go.Figure:
     """Draw the plane; `query` is the row of `plane.queries` to mark."""
-    figure = go.Figure()
+    axes: dict[str, Any] = {}
+    traces: list[Any] = []
     if plane.x is not None and plane.y is not None and plane.values is not None:
-        figure.add_traces(field(plane.x, plane.y, plane.values))
-    figure.add_traces(training_points(plane))
-    figure.add_traces(support_vectors(plane))
-    figure.add_trace(click_layer(plane.queries))
+        traces += field(plane.x, plane.y, plane.values)
+        axes["xaxis"] = {"range": [float(plane.x[0]), float(plane.x[-1])]}
+        axes["yaxis"] = {"range": [float(plane.y[0]), float(plane.y[-1])]}
+    traces += [*training_points(plane), *support_vectors(plane), click_layer(plane.queries)]
     if query is not None:
-        figure.add_trace(query_mark(plane.queries[query]))
-    theme.finish(figure, *plane.axes, title=plane.title, height=height)
-    if plane.x is not None and plane.y is not None:
-        figure.update_xaxes(range=[float(plane.x[0]), float(plane.x[-1])])
-        figure.update_yaxes(range=[float(plane.y[0]), float(plane.y[-1])])
-    return figure
+        traces.append(query_mark(plane.queries[query]))
+    return theme.figure(traces, *plane.axes, title=plane.title, height=height, **axes)
 
 
 def field(x: NDArray, y: NDArray, values: NDArray) -> list[go.Contour]:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 import plotly.graph_objects as go
 from numpy.typing import ArrayLike, NDArray
@@ -31,39 +33,47 @@ def effort(
     """
     outputs, costs, labels = np.asarray(outputs), np.asarray(costs), np.asarray(labels)
     rows = theme.thinned(len(outputs))
-    figure = go.Figure()
+    traces = []
     for i, (label, name) in enumerate(zip((-1, 1), class_names)):
         right = rows[(labels[rows] == label) & ((outputs[rows] > 0) == (label > 0))]
-        figure.add_trace(_queries(right, outputs, costs, name, i, len(rows)))
+        traces.append(_queries(right, outputs, costs, name, i, len(rows)))
     wrong = rows[(outputs[rows] > 0) != (labels[rows] > 0)]
-    figure.add_trace(_queries(wrong, outputs, costs, "answered wrongly", 6, len(rows), "x"))
-    figure.add_vline(x=0, line={"color": theme.INK, "width": 1, "dash": "dot"})
-    if n_vectors is not None:
-        figure.add_hline(
-            y=n_vectors,
-            line={"color": theme.INK, "width": 1, "dash": "dash"},
-            annotation={"text": f"all {n_vectors:,} support vectors", "yshift": 10},
-            annotation_position="top left",
-        )
+    traces.append(_queries(wrong, outputs, costs, "answered wrongly", 6, len(rows), "x"))
     if query is not None:
-        figure.add_trace(_mark(outputs[query], costs[query]))
-    if note:
-        figure.add_annotation(
-            text=note,
-            xref="paper",
-            yref="paper",
-            x=0.5,
-            y=0.3,
-            showarrow=False,
-            bgcolor=theme.PAPER,
-            borderpad=6,
-        )
+        traces.append(_mark(outputs[query], costs[query]))
     top = max(float(np.max(costs, initial=1.0)), float(n_vectors or 0))
-    theme.finish(figure, "f(x): its sign is the class", "kernel values computed", height=height)
-    figure.update_yaxes(range=[-0.03 * top, 1.18 * top])
-    if len(rows) < len(outputs):
-        figure.update_layout(title=f"A sample of {len(rows):,} of {len(outputs):,} queries")
-    return figure
+    sampled = len(rows) < len(outputs)
+    return theme.figure(
+        traces,
+        "f(x): its sign is the class",
+        "kernel values computed",
+        f"A sample of {len(rows):,} of {len(outputs):,} queries" if sampled else None,
+        height,
+        yaxis={"range": [-0.03 * top, 1.18 * top]},
+        shapes=[theme.line_at(x=0.0)]
+        + ([] if n_vectors is None else [theme.line_at(y=n_vectors, dash="dash")]),
+        annotations=_words(n_vectors, note),
+    )
+
+
+def _words(n_vectors: int | None, note: str | None) -> list[dict[str, Any]]:
+    words = []
+    if n_vectors is not None:
+        text = f"all {n_vectors:,} support vectors"
+        words.append(
+            {
+                "text": text,
+                "xref": "paper",
+                "x": 0,
+                "y": n_vectors,
+                "yshift": 18,
+                "showarrow": False,
+            }
+        )
+    if note:
+        middle = {"xref": "paper", "yref": "paper", "x": 0.5, "y": 0.3, "showarrow": False}
+        words.append({"text": note, "bgcolor": theme.PAPER, "borderpad": 6, **middle})
+    return words
 
 
 def _queries(

@@ -7,6 +7,7 @@ below for a picture that leaves the app.
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from typing import Any
 
 import numpy as np
@@ -110,27 +111,54 @@ def finish(
     figure: go.Figure, x: str, y: str, title: str | None = None, height: int = 430
 ) -> go.Figure:
     """Name the axes, place title and legend; the last step of every chart."""
-    figure.update_layout(
-        height=height,
-        margin={"l": 10, "r": 10, "t": 64 if title else 36, "b": 10},
-        title={"text": title, "font": {"size": 15}, "x": 0, "xanchor": "left", "y": 0.98}
-        if title
-        else None,
-        legend={
-            "orientation": "h",
-            "x": 0,
-            "xanchor": "left",
-            "y": 1.01,
-            "yanchor": "bottom",
-            "title": None,
-        },
-        hovermode="closest",
-        clickmode="event+select",
-        dragmode="zoom",
-    )
-    figure.update_xaxes(title=x, automargin=True, zeroline=False)
-    figure.update_yaxes(title=y, automargin=True, zeroline=False)
+    figure.update_layout(_layout(x, y, title, height))
     return keep_unselected(figure)
+
+
+def figure(
+    traces: Iterable[Any],
+    x: str,
+    y: str,
+    title: str | None = None,
+    height: int = 430,
+    **layout: Any,
+) -> go.Figure:
+    """Return a finished chart of these traces: `go.Figure` and `finish` in one, and faster.
+
+    What else stands in the layout (`xaxis`, `yaxis`, `shapes`, `annotations`) is added to it.
+    """
+    base = _layout(x, y, title, height)
+    for name, value in layout.items():
+        base[name] = base[name] | value if isinstance(base.get(name), dict) else value
+    return keep_unselected(go.Figure(data=list(traces), layout=base))
+
+
+def line_at(x: float | None = None, y: float | None = None, dash: str = "dot") -> dict[str, Any]:
+    """Return the shape of a line across the chart, upright at `x` or level at `y`."""
+    place = (
+        {"xref": "x", "x0": x, "x1": x, "yref": "paper", "y0": 0, "y1": 1}
+        if x is not None
+        else {"yref": "y", "y0": y, "y1": y, "xref": "paper", "x0": 0, "x1": 1}
+    )
+    return {"type": "line", "line": {"color": INK, "width": 1, "dash": dash}, **place}
+
+
+def _layout(x: str, y: str, title: str | None, height: int) -> dict[str, Any]:
+    axis = {"automargin": True, "zeroline": False}
+    layout: dict[str, Any] = {
+        "height": height,
+        "margin": {"l": 10, "r": 10, "t": 64 if title else 36, "b": 10},
+        "legend": {"orientation": "h", "x": 0, "xanchor": "left", "y": 1.01, "yanchor": "bottom"},
+        "hovermode": "closest",
+        "clickmode": "event+select",
+        "dragmode": "zoom",
+        "xaxis": {"title": {"text": x}, **axis},
+        "yaxis": {"title": {"text": y}, **axis},
+    }
+    if title:
+        font = {"size": 15}
+        layout["title"] = {"text": title, "font": font, "x": 0, "xanchor": "left", "y": 0.98}
+    return layout
 
 
 def standalone(figure: go.Figure) -> str:

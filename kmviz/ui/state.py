@@ -15,7 +15,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from typing import Any
-from urllib.parse import urlencode
+from urllib.parse import urlencode, urlsplit, urlunsplit
 
 import streamlit as st
 
@@ -117,8 +117,9 @@ def link(title: str | None = None) -> dict[str, str]:
 
 def address() -> str:
     """Return the whole URL that rebuilds this view."""
-    base = (st.context.url or "").split("?")[0]
-    return f"{base}?{urlencode(link(), safe=',')}"
+    here = urlsplit(st.context.url or "")
+    query = urlencode(link(), safe=",")
+    return urlunsplit((here.scheme, here.netloc, here.path or "/", query, ""))
 
 
 def _texts(values: Mapping[str, Any], params: Mapping[str, Param]) -> dict[str, str]:

@@ -10,6 +10,9 @@ from kmviz.evaluation.peers import PEERS
 #: Accuracy that a plainer model may lose and still count as good as the exact machine.
 AS_GOOD = 0.002
 
+#: Accuracy by which another model must lead to be worth a word.
+BETTER = 0.01
+
 #: What a method may change and still be advised: the upper end of its 95% interval.
 FEW = 0.01
 
@@ -95,7 +98,7 @@ def _peer_is_better(table: pd.DataFrame) -> str:
         name
         for name in ("boosting", "nystroem", "fourier", "knn")
         if name in table.index
-        and table.loc[name, "accuracy"] > table.loc["exact", "accuracy"] + AS_GOOD
+        and table.loc[name, "accuracy"] > table.loc["exact", "accuracy"] + BETTER
     ]
     if not better:
         return ""

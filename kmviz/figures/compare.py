@@ -1,0 +1,137 @@
+"""Cost against agreement: a point a setting, and the line that nothing beats."""
+
+from __future__ import annotations
+
+import numpy as np
+import pandas as pd
+import plotly.graph_objects as go
+from numpy.typing import NDArray
+
+from kmviz.figures import theme
+
+#: Families of methods in the order of their colours; the exact machine and the peers come last.
+FAMILIES = (
+    ("nsv", "nearest support vectors"),
+    ("anytime", "anytime bounds"),
+    ("reduced", "reduced set"),
+    ("svtree", "support vector tree"),
+    ("falk", "local models"),
+    ("virtual", "virtual support vectors"),
+    ("exact", "exact machine"),
+    ("peer", "what else one might take"),
+)
+
+
+def frontier(points: pd.DataFrame, cost: str, height: int = 520) -> go.Figure:
+    """Draw cost a query against disagreement with the exact machine, both on log axes.
+
+    Parameters
+    ----------
+    points : DataFrame
+        A row a setting: `title`, `family` (a key of `FAMILIES`), `cost`, `disagreement`,
+        `disagreement_high`, `disagreements`, `queries`. The position of a row is the
+        `customdata` of its point.
+    cost : what the cost is, with its unit
+
+    Notes
+    -----
+    A logarithmic axis has no zero: settings that changed no answer stand on the lowest line,
+    half a changed answer among all queries.
+    """
+    drawn = points[np.isfinite(points["cost"].astype(float))]
+    queries = float(points["queries"].max())
+    floor = 0.5 / queries
+    heights = np.maximum(drawn["disagreement"].to_numpy(dtype=float), floor)
+    costs = drawn["cost"].to_numpy(dtype=float)
+    figure = go.Figure()
+    _add_frontier_line(figure, costs, heights)
+    for slot, (family, name) in enumerate(FAMILIES):
+        rows = np.flatnonzero((drawn["family"] == family).to_numpy())
+        if len(rows):
+            figure.add_trace(_points(drawn, rows, costs, heights, name, slot))
+    theme.finish(figure, f"{cost} (log scale)", "answers that differ (log scale)", height=height)
+    _log_axes(figure, costs, heights, floor)
+    return figure
+
+
+def on_frontier(costs: NDArray[np.float64], heights: NDArray[np.float64]) -> NDArray[np.intp]:
+    """Return the points that none beats in both cost and disagreement, cheapest first.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> on_frontier(np.array([1.0, 2.0, 3.0]), np.array([0.5, 0.6, 0.1])).tolist()
+    [0, 2]
+    """
+    best, kept = np.inf, []
+    for i in np.lexsort((heights, costs)):
+        if heights[i] < best:
+            best = heights[i]
+            kept.append(i)
+    return np.array(kept, dtype=np.intp)
+
+
+def _add_frontier_line(
+    figure: go.Figure, costs: NDArray[np.float64], heights: NDArray[np.float64]
+) -> None:
+    kept = on_frontier(costs, heights)
+    figure.add_trace(
+        go.Scatter(
+            x=theme.light(costs[kept]),
+            y=theme.light(heights[kept]),
+            mode="lines",
+            line={"shape": "hv", "color": theme.INK, "width": 1.5, "dash": "dot"},
+            name="nothing cheaper changes less",
+            hoverinfo="skip",
+        )
+    )
+
+
+def _points(
+    drawn: pd.DataFrame, rows: NDArray[np.intp], costs: NDArray[np.float64],
+    heights: NDArray[np.float64], name: str, slot: int,
+) -> go.Scatter:  # fmt: skip
+    part = drawn.iloc[rows]
+    hidden = slot == len(FAMILIES) - 1
+    return go.Scatter(
+        x=theme.light(costs[rows]),
+        y=theme.light(heights[rows]),
+        customdata=drawn.index.to_numpy()[rows].astype(np.int32),
+        text=part["title"],
+        hovertext=[_told(row) for row in part.itertuples()],
+        hovertemplate="<b>%{text}</b><br>%{hovertext}<extra>click to open</extra>",
+        mode="markers+text",
+        textposition="top center",
+        textfont={"size": 11},
+        name=name,
+        cliponaxis=False,
+        marker={
+            "color": theme.COLORS[9 if hidden else slot],
+            "symbol": theme.SYMBOLS[slot],
+            "size": 11 if hidden else 14,
+            "line": {"width": 1, "color": theme.INK},
+            "opacity": 0.85,
+        },
+    )
+
+
+def _told(row: tuple) -> str:
+    return (
+        f"cost {row.cost:,.3g}<br>{row.disagreements:,.0f} of {row.queries:,.0f} answers differ"
+        f"<br>at most {row.disagreement_high:.2%} (95%)<br>accuracy {row.accuracy:.3f}"
+    )
+
+
+def _log_axes(
+    figure: go.Figure, costs: NDArray[np.float64], heights: NDArray[np.float64], floor: float
+) -> None:
+    ticks = [10.0**e for e in range(-6, 1) if 10.0**e > 1.5 * floor and 10.0**e <= 1.0]
+    figure.update_yaxes(
+        type="log",
+        tickvals=[floor, *ticks],
+        ticktext=["none", *(f"{100 * tick:g}%" for tick in ticks)],
+        range=[np.log10(floor) - 0.25, np.log10(max(heights.max(), 2 * floor)) + 0.35],
+    )
+    low, high = np.log10(costs.min()), np.log10(costs.max())
+    figure.update_xaxes(type="log", range=[low - 0.25, high + 0.25])
+    figure.add_hline(y=floor, line={"color": theme.FAINT, "width": 1})

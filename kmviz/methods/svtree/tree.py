@@ -173,7 +173,7 @@ class SVTree:
         return self.height if height is None else min(int(height), self.height)
 
     def _embedded_rows(self, X: NDArray[Any]) -> NDArray[Any]:
-        return np.ascontiguousarray(self.kernel.embed(X))
+        return np.require(self.kernel.embed(X), requirements=["C", "W"])  # types compiled for
 
     def _packed(self, dtype: np.dtype) -> tuple[NDArray[Any], tuple[NDArray[Any], ...]]:
         """The vectors in use, as the plain kernel reads them, and what a walk reads of nodes."""

@@ -1,0 +1,240 @@
+"""SVTreeClassifier: paths, budgets, options, odd inputs."""
+
+import numpy as np
+import pytest
+from sklearn.base import clone
+from sklearn.datasets import make_moons
+from sklearn.frozen import FrozenEstimator
+from sklearn.svm import SVC
+from sklearn.utils._param_validation import InvalidParameterError
+from sklearn.utils.estimator_checks import parametrize_with_checks
+
+from kmviz import SVTreeClassifier
+from kmviz.kernels import RBF
+from kmviz.machines import KernelMachine
+
+X, Y = make_moons(200, noise=0.2, random_state=0)
+QUERIES = make_moons(60, noise=0.2, random_state=1)[0]
+OPTIONS = [
+    {},
+    {"split": "exact"},
+    {"scale_columns": False},
+    {"split": "exact", "refit": "path", "stem": 0.5, "max_height": 8},
+    {"refit": "path"},
+    {"certain": 0.5},
+    {"split": "balanced", "max_height": 2},
+]
+
+
+def named(options):
+    return ",".join(f"{name}={value}" for name, value in options.items()) or "as published"
+
+
+@parametrize_with_checks(
+    [
+        SVTreeClassifier(),
+        SVTreeClassifier(split="exact", refit="path", stem=0.5, max_height=8),
+    ]
+)
+def test_scikit_learn_contract(estimator, check):
+    check(estimator)
+
+
+@pytest.mark.parametrize("options", OPTIONS, ids=named)
+def test_path_sums_are_the_output(options):
+    clf = SVTreeClassifier(SVC(C=10.0), random_state=0, **options).fit(X, Y)
+    output, steps, tree = clf.decision_function(QUERIES), clf.steps(QUERIES), clf.tree_
+    for i, x in enumerate(QUERIES):
+        trace = clf.trace(x)
+        values = tree.kernel(x[None], tree.vectors[trace.index[1:]])[0]
+        coefficients = tree.path_coefficients(trace.node[-1])
+        assert trace.output == output[i] == pytest.approx(trace.partial[-1], rel=1e-9, abs=1e-9)
+        assert output[i] == pytest.approx(
+            tree.offset[trace.node[-1]] + coefficients @ values, rel=1e-7, abs=1e-7
+        )
+        assert trace.stop == steps[i] == len(trace.to_frame()) - 1
+        assert trace.partial[0] == -clf.machine_.bias
+        left = trace.score[1:-1] <= trace.threshold[1:-1]
+        children = np.where(
+            left, tree.children_left[trace.node[1:-1]], tree.children_right[trace.node[1:-1]]
+        )
+        np.testing.assert_array_equal(children, trace.node[2:])
+
+
+def test_as_published_the_output_is_the_sum_of_node_scores():
+    clf = SVTreeClassifier(random_state=0).fit(X, Y)
+    trace = clf.trace(QUERIES[3])
+    np.testing.assert_allclose(trace.partial, np.cumsum(trace.score) - clf.machine_.bias)
+
+
+@pytest.mark.parametrize("height", [1, 3, 6])
+@pytest.mark.parametrize("options", OPTIONS[:-1], ids=named)
+def test_the_budget_holds(options, height):
+    clf = SVTreeClassifier(random_state=0, **{**options, "max_height": height}).fit(X, Y)
+    assert clf.steps(QUERIES).max() <= height
+    assert clf.tree_.height <= height
+
+
+@pytest.mark.parametrize("options", OPTIONS[:2], ids=named)
+def test_a_tree_cut_at_a_height_is_the_tree_grown_to_it(options):
+    whole = SVTreeClassifier(split="exact").fit(X, Y)
+    short = clone(whole).set_params(max_height=4).fit(X, Y)
+    output, steps = whole.tree_.run(QUERIES, height=4)
+    np.testing.assert_allclose(output, short.decision_function(QUERIES), rtol=1e-9)
+    np.testing.assert_array_equal(steps, short.steps(QUERIES))
+
+
+def test_rows_stop_a_node():
+    tree = SVTreeClassifier(min_rows=20, random_state=0).fit(X, Y).tree_
+    assert (tree.n_rows[~tree.is_leaf] > 20).all()
+    assert tree.n_rows[tree.is_leaf].sum() == len(X)
+
+
+def test_the_stem_is_shared():
+    clf = SVTreeClassifier(split="exact", refit="path", stem=0.5, max_height=8).fit(X, Y)
+    nodes, _, _ = clf.tree_.paths(QUERIES)
+    assert (nodes[:, :4] == [0, 1, 2, 3]).all()
+    assert (clf.tree_.children_right[:3] == -1).all()
+    assert np.isinf(clf.tree_.threshold[:3]).all()
+    assert len(np.unique(nodes[:, 4])) == 2
+    assert SVTreeClassifier(stem=0.3, random_state=0).fit(X, Y).tree_.children_right[0] == -1
+
+
+def test_path_refit_explains_more_at_the_same_budget():
+    svc = FrozenEstimator(SVC(C=100.0).fit(X, Y))
+    exact = svc.estimator.decision_function(QUERIES)
+    error = {}
+    for refit, stem in (("column", 0.0), ("path", 0.5)):
+        clf = SVTreeClassifier(svc, split="exact", refit=refit, stem=stem, max_height=8).fit(X)
+        error[refit] = np.median(np.abs(clf.decision_function(QUERIES) - exact))
+    assert error["path"] < 0.5 * error["column"]
+
+
+def test_decided_nodes_are_leaves():
+    svc = FrozenEstimator(SVC(C=10.0).fit(X, Y))
+    options = {"split": "exact", "refit": "path", "max_height": 9}
+    every, early = (
+        SVTreeClassifier(svc, certain=certain, **options).fit(X) for certain in (None, 0.2)
+    )
+    assert early.steps(X).mean() < every.steps(X).mean() - 1
+    exact = svc.estimator.decision_function(X)
+    ended = early.steps(X) < 9
+    nodes, _, steps = early.tree_.paths(X)
+    leaves = nodes[np.arange(len(X)), steps - 1]
+    large = ended & (early.tree_.n_rows[leaves] > 5)
+    assert large.sum() > 50
+    assert (np.sign(exact[large]) * early.decision_function(X)[large] >= 0.2 - 1e-9).all()
+
+
+@pytest.mark.parametrize("kind", ["vectors", "machine"])
+def test_candidates_beside_the_machines_own_vectors(kind):
+    svc = SVC(C=10.0, gamma=1.0).fit(X, Y)
+    m = len(svc.support_)
+    further = np.array([[0.0, 0.5], [1.0, 0.0], [0.5, 0.25]])
+    given = further if kind == "vectors" else KernelMachine(further, [1, -1, 2], 0, RBF(1.0))
+    options = {"split": "exact", "refit": "path", "candidates": given, "max_height": 6}
+    tree = SVTreeClassifier(FrozenEstimator(svc), **options).fit(X).tree_
+    np.testing.assert_array_equal(tree.vectors[m:], further)
+    assert (tree.sv_index >= m).any()
+    column = SVTreeClassifier(FrozenEstimator(svc), candidates=given, random_state=0).fit(X)
+    assert np.isfinite(column.decision_function(QUERIES)).all()
+
+
+def test_candidates_of_another_width_are_refused():
+    with pytest.raises(ValueError, match="candidates have 3 columns"):
+        SVTreeClassifier(candidates=np.ones((2, 3))).fit(X, Y)
+
+
+def test_a_single_example_gives_a_path():
+    svc = FrozenEstimator(SVC().fit(X, Y))
+    clf = SVTreeClassifier(svc, scale_columns=False, min_rows=0, max_height=6).fit(X[:1])
+    assert (clf.tree_.children_right == -1).all()
+    assert clf.tree_.height > 1
+    alone = SVTreeClassifier(svc).fit(X[:1])
+    assert alone.tree_.n_nodes == 1
+    assert alone.decision_function(X[:1]) == pytest.approx(svc.decision_function(X[:1]))
+
+
+def test_duplicate_vectors_and_rows():
+    svc = FrozenEstimator(SVC().fit(np.repeat(X[:20], 5, axis=0), np.repeat(Y[:20], 5)))
+    for options in OPTIONS[:-1]:
+        clf = SVTreeClassifier(svc, random_state=0, **options).fit(np.repeat(X[:20], 5, axis=0))
+        assert np.isfinite(clf.decision_function(QUERIES)).all()
+
+
+def test_constant_columns_do_not_split_for_ever():
+    machine = SVC(kernel="linear").fit([[0.0, 1.0], [1.0, 1.0]], [0, 1])
+    rows = np.ones((30, 2))
+    for options in OPTIONS[:-1]:
+        clf = SVTreeClassifier(FrozenEstimator(machine), random_state=0, **options).fit(rows)
+        assert np.isfinite(clf.decision_function(rows)).all()
+        assert len(np.unique(clf.decision_function(rows))) == 1
+
+
+@pytest.mark.parametrize("options", OPTIONS, ids=named)
+def test_two_rows(options):
+    clf = SVTreeClassifier(random_state=0, min_rows=1, **options).fit([[0.0], [1.0]], [0, 1])
+    np.testing.assert_array_equal(clf.predict([[0.0], [1.0]]), [0, 1])
+
+
+def test_weights_of_one_sign():
+    machine_like = SVC(kernel="linear").fit([[0.0], [1.0], [2.0]], [0, 0, 1])
+    machine_like.dual_coef_ = np.abs(machine_like.dual_coef_)
+    machine_like._dual_coef_ = machine_like.dual_coef_
+    clf = SVTreeClassifier(FrozenEstimator(machine_like), min_rows=1).fit([[0.0], [1.0], [2.0]])
+    assert np.isfinite(clf.decision_function([[0.5]])).all()
+
+
+def test_same_seed_same_tree():
+    first = SVTreeClassifier(random_state=3).fit(X, Y).tree_
+    second = SVTreeClassifier(random_state=3).fit(X, Y).tree_
+    np.testing.assert_array_equal(first.sv_index, second.sv_index)
+    np.testing.assert_array_equal(first.threshold, second.threshold)
+
+
+def test_balanced_says_what_it_could_take():
+    with pytest.raises(ValueError, match="It could take max_height=3 here") as refused:
+        SVTreeClassifier(split="balanced").fit(X, Y)
+    words = str(refused.value)
+    assert "200 rows" in words
+    rows = int(words.split("min_rows=")[1].split()[0])
+    few = SVC(C=1000.0, gamma=0.3)
+    assert SVTreeClassifier(few, split="balanced", min_rows=rows).fit(X, Y).tree_.height <= 3
+
+
+@pytest.mark.parametrize(
+    ("options", "names"),
+    [
+        ({"split": "best"}, "split"),
+        ({"refit": "leaf"}, "refit"),
+        ({"stem": 1.0}, "stem"),
+        ({"min_rows": -1}, "min_rows"),
+        ({"max_height": 0}, "max_height"),
+        ({"certain": -0.1}, "certain"),
+        ({"candidates": 3}, "candidates"),
+        ({"scale_columns": "yes"}, "scale_columns"),
+    ],
+)
+def test_bad_parameters(options, names):
+    with pytest.raises(InvalidParameterError, match=names):
+        SVTreeClassifier(**options).fit(X, Y)
+
+
+@pytest.mark.parametrize("options", [{"refit": "path"}, {"stem": 0.5}, {"certain": 0.0}])
+def test_algorithm_1_stands_alone(options):
+    with pytest.raises(ValueError, match=f"no {next(iter(options))}"):
+        SVTreeClassifier(split="balanced", **options).fit(X[:8], Y[:8])
+
+
+def test_more_classes_have_a_tree_a_pair():
+    y = (X[:, 0] > 0).astype(int) + 2 * (X[:, 1] > 0.2)
+    clf = SVTreeClassifier(random_state=0).fit(X, y)
+    assert len(clf.trees_) == len(clf.machines_) == 6
+    with pytest.raises(AttributeError, match="trees_"):
+        clf.tree_
+
+
+def test_a_sample_of_the_rows_when_values_would_not_fit(monkeypatch):
+    monkeypatch.setattr("kmviz.methods.svtree.classifier.MAX_VALUES", 1000)
+    clf = SVTreeClassifier(random_state=0).fit(X, Y)
+    assert clf.tree_.n_rows[0] == 1000 // clf.machine_.n_vectors

@@ -1,0 +1,119 @@
+"""The speed tables: `make bench`, or `python benchmarks/run.py [--full] [NAME ...]`.
+
+Every module beside this one that has `tables(quick)` contributes; each of its tables becomes
+`benchmarks/results/NAME.csv` and `.md`, with the machine and the versions they were made on.
+Times are CPU time on one thread and are only ever said as ratios within one run.
+"""
+
+from __future__ import annotations
+
+import argparse
+import importlib.util
+import platform
+import sys
+import time
+from importlib.metadata import version
+from pathlib import Path
+from types import ModuleType
+
+import pandas as pd
+
+HERE = Path(__file__).resolve().parent
+RESULTS = HERE / "results"
+PACKAGES = ("kmviz", "numpy", "scipy", "scikit-learn", "numba")
+
+
+def modules() -> dict[str, ModuleType]:
+    """Return the benchmarks beside this file, by name."""
+    sys.path.insert(0, str(HERE.parent))  # kmviz of this checkout, and benchmarks that share code
+    found = {}
+    for path in sorted(HERE.glob("*.py")):
+        if path.stem in ("run", "__init__") or "def tables(" not in path.read_text("utf-8"):
+            continue
+        spec = importlib.util.spec_from_file_location(f"benchmarks_{path.stem}", path)
+        if spec is None or spec.loader is None:
+            raise ImportError(f"{path} cannot be imported")
+        module = importlib.util.module_from_spec(spec)
+        sys.modules[spec.name] = module
+        spec.loader.exec_module(module)
+        found[path.stem] = module
+    return found
+
+
+def machine() -> str:
+    """Return what the figures depend on: processor, system, versions."""
+    versions = ", ".join(f"{name} {version(name)}" for name in PACKAGES)
+    return f"{processor()}, {platform.system()}, Python {platform.python_version()}, {versions}"
+
+
+def processor() -> str:
+    """Return the processor's own name where the system tells it."""
+    info = Path("/proc/cpuinfo")
+    if info.exists():
+        for line in info.read_text("utf-8").splitlines():
+            if line.startswith("model name"):
+                return line.partition(":")[2].strip()
+    return platform.processor() or platform.machine()
+
+
+def store(name: str, table: pd.DataFrame, command: str) -> None:
+    """Write one table as CSV (command and machine in comment lines) and as Markdown."""
+    RESULTS.mkdir(exist_ok=True)
+    named = any(label is not None for label in table.index.names)
+    head = f"# {command}\n# {machine()}\n"
+    text = table.to_csv(index=named, lineterminator="\n")
+    (RESULTS / f"{name}.csv").write_text(head + text, encoding="utf-8")
+    (RESULTS / f"{name}.md").write_text(
+        f"# {name.replace('_', ' ')}\n\n{markdown(table.reset_index() if named else table)}\n"
+        f"\nMade by `{command}` on {machine()}.\n",
+        encoding="utf-8",
+    )
+
+
+def markdown(table: pd.DataFrame) -> str:
+    """Return a frame as a Markdown table, numbers to three digits."""
+
+    def cell(value: object) -> str:
+        if isinstance(value, float):
+            if value != value:
+                return ""
+            return f"{value:,.0f}" if abs(value) >= 1000 else f"{value:.3g}"
+        return str(value).replace("|", "\\|").replace("\n", " ")
+
+    rows = [list(map(str, table.columns)), ["---"] * table.shape[1]]
+    rows += [[cell(value) for value in row] for row in table.itertuples(index=False)]
+    return "\n".join(f"| {' | '.join(row)} |" for row in rows)
+
+
+def run(only: list[str] | None = None, full: bool = False) -> int:
+    """Run the benchmarks named (all of them by default); return 1 if one failed."""
+    found = modules()
+    unknown = sorted(set(only or ()) - set(found))
+    if unknown:
+        raise ValueError(f"No benchmark {', '.join(unknown)}; known: {', '.join(found)}.")
+    failed = False
+    for name, module in found.items():
+        if only and name not in only:
+            continue
+        start = time.process_time()
+        print(f"{name} ...", file=sys.stderr, flush=True)
+        try:
+            tables = module.tables(quick=not full)
+        except Exception as error:
+            print(f"{name} failed: {type(error).__name__}: {error}", file=sys.stderr, flush=True)
+            failed = True
+            continue
+        command = f"python benchmarks/run.py{' --full' if full else ''} {name}"
+        for title, table in tables.items():
+            store(title, table, command)
+            print(f"\n## {title}\n\n{markdown(table.reset_index())}\n", flush=True)
+        print(f"{name}: {time.process_time() - start:.0f} CPU s", file=sys.stderr, flush=True)
+    return 1 if failed else 0
+
+
+if __name__ == "__main__":
+    parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
+    parser.add_argument("only", nargs="*", metavar="NAME", help="these benchmarks only")
+    parser.add_argument("--full", action="store_true", help="larger data, more repeats")
+    options = parser.parse_args()
+    sys.exit(run(options.only or None, options.full))

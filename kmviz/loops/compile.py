@@ -36,3 +36,11 @@ def compiled(loop: F) -> F:
 def compiled_strict(loop: F) -> F:
     """Compile a loop whose sums must keep their order (bounds, forward substitution)."""
     return numba.njit(nogil=True, cache=True, error_model="numpy")(loop)
+
+
+def compiled_finite(loop: F) -> F:
+    """Compile a loop that meets no NaN and no infinity, so that maxima vectorise; sums keep their
+    order, and results do not depend on how a loop is split."""
+    return numba.njit(
+        nogil=True, cache=True, fastmath={"contract", "nsz", "nnan", "ninf"}, error_model="numpy"
+    )(loop)

@@ -7,10 +7,11 @@ from kmviz.evaluation.compare import compare
 from kmviz.evaluation.storage import load, save
 from kmviz.methods.anytime import AnytimeClassifier
 from kmviz.methods.exact import ExactClassifier
+from kmviz.methods.falk import FaLKClassifier, KNNSVMClassifier, LocalNoiseReducer
 from kmviz.methods.reduced import ReducedSetClassifier
 from kmviz.methods.svtree import SVTreeClassifier
 from kmviz.methods.nsv import NSVClassifier
 from kmviz.methods.virtual import VirtualSVClassifier
 
-__all__ = ["AnytimeClassifier", "ExactClassifier", "ReducedSetClassifier", "SVTreeClassifier", "VirtualSVClassifier", "NSVClassifier", "accelerate", "audit", "compare", "load", "papers", "save"]
+__all__ = ["AnytimeClassifier", "ExactClassifier", "FaLKClassifier", "KNNSVMClassifier", "LocalNoiseReducer", "ReducedSetClassifier", "SVTreeClassifier", "VirtualSVClassifier", "NSVClassifier", "accelerate", "audit", "compare", "load", "papers", "save"]
 __version__ = "0.1.0"

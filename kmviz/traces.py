@@ -190,3 +190,24 @@ class ReducedTrace(Trace):
     value: Floats
     low: Floats
     high: Floats
+
+
+@dataclass(frozen=True, eq=False)
+class LocalTrace(SumTrace):
+    """The sum over the vectors of one local model.
+
+    `index` holds training rows. A neighbourhood of one class has no vectors: K is 0.
+
+    Attributes
+    ----------
+    nearest : int
+        The training row nearest to the query, in feature space.
+    center : int
+        The training row at the centre of the model that answered; -1 where the query itself is.
+    model : int
+        That model's number.
+    """
+
+    nearest: int
+    center: int
+    model: int

@@ -1,0 +1,115 @@
+"""k'-internal cross-validation of one neighbourhood (definition 4) for several costs C at once.
+
+The kernel rows are computed once: a fold that is held out has no room in its boxes, and the
+solver's residual gives its outputs.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from kmviz.loops.compile import compiled_finite
+from kmviz.loops.falk_smo import PAD, solve, workspace
+from kmviz.loops.falk_train import SAMPLED_PAIRS, boxes, gather, local_gamma, one_class_bias
+
+
+@compiled_finite
+def _hold_out(members, labels, fold, n_folds, n_inner, y, lower, upper):
+    """Take the room from every n_folds-th of the inner points; say which sides remain."""
+    for t in range(fold, n_inner, n_folds):
+        lower[t], upper[t] = 0.0, 0.0
+    present = 0
+    for t in range(members.shape[0]):
+        if upper[t] > 0.0:
+            present |= 1
+        elif lower[t] < 0.0:
+            present |= 2
+    return present
+
+
+@compiled_finite
+def _vote(n_classes, first, second, fold, n_folds, n_inner, y, exact, intercept, votes):
+    """Count each held-out point's vote: its output is y - F + intercept."""
+    for t in range(fold, n_inner, n_folds):
+        output = y[t] - exact[t] + intercept
+        votes[t, first if output > 0.0 else second] += 1
+
+
+@compiled_finite
+def errors_given(
+    members, labels, n_classes, points, gamma, K, known, diagonal, costs, n_folds, n_inner, tol,
+    steps, wrong,
+):  # fmt: skip
+    """Count the held-out points that each cost gets wrong; returns the work in kernel entries."""
+    n, width = members.shape[0], K.shape[0]
+    work, room = np.zeros((5, width)), workspace(width)
+    y, lower, upper, exact, beta = work[0], work[1], work[2], work[3], work[4]
+    votes = np.empty((n_inner, n_classes), dtype=np.int32)
+    spent = 0
+    for c in range(costs.shape[0]):
+        votes[:] = 0
+        for fold in range(min(n_folds, n_inner)):
+            for a in range(n_classes):
+                for b in range(a + 1, n_classes):
+                    first, second = (b, a) if n_classes == 2 else (a, b)
+                    boxes(members, labels, first, second, costs[c], y, lower, upper)
+                    present = _hold_out(
+                        members, labels, fold, n_folds, n_inner, y, lower, upper
+                    )  # fmt: skip
+                    if present == 3:
+                        intercept, left = solve(
+                            n, points, gamma, K, known, diagonal, y, lower, upper, tol, steps,
+                            room, exact, beta,
+                        )  # fmt: skip
+                        spent += (steps - left) * n
+                    elif present == 0:
+                        continue
+                    else:
+                        intercept = -one_class_bias(present)
+                        exact[:n] = y[:n]
+                    _vote(
+                        n_classes, first, second, fold, n_folds, n_inner, y, exact, intercept,
+                        votes,
+                    )  # fmt: skip
+        for t in range(n_inner):
+            wrong[c] += np.argmax(votes[t]) != labels[members[t]]
+    return spent
+
+
+@compiled_finite
+def errors_radial(
+    rows, labels, n_classes, members, percentiles, costs, n_folds, n_inner, tol, steps, wrong
+):
+    """Fill `wrong` (percentiles, costs) for RBF kernels of local width; returns the work."""
+    n = members.shape[0]
+    width = (n + PAD - 1) // PAD * PAD
+    points = np.empty((rows.shape[1], width), dtype=np.float32)
+    K, known = np.empty((width, width), dtype=np.float32), np.empty(width, dtype=np.bool_)
+    diagonal, scratch = np.ones(width, dtype=np.float32), np.empty(SAMPLED_PAIRS)
+    gather(rows, members, points)
+    spent = 0
+    for p in range(percentiles.shape[0]):
+        gamma = local_gamma(points, n, percentiles[p], scratch)
+        known[:] = False
+        spent += errors_given(
+            members, labels, n_classes, points, np.float32(gamma), K, known, diagonal, costs,
+            n_folds, n_inner, tol, steps, wrong[p],
+        )  # fmt: skip
+        spent += n * n * rows.shape[1] // 4
+    return spent
+
+
+def warm() -> None:
+    """Compile for the types in use."""
+    members, labels = np.arange(4, dtype=np.int32), np.array([0, 1, 0, 1], dtype=np.int32)
+    wrong = np.zeros((1, 1), dtype=np.int64)
+    for dtype in (np.float32, np.float64):
+        rows = np.arange(4, dtype=dtype)[:, None]
+        errors_radial(
+            rows, labels, 2, members, np.ones(1), np.ones(1), 2, 2, 1e-3, 100, wrong
+        )  # fmt: skip
+    K = np.eye(PAD, dtype=np.float32)
+    errors_given(
+        members, labels, 2, K[:1], np.float32(1), K, np.ones(PAD, dtype=np.bool_), K[0].copy(),
+        np.ones(1), 2, 2, 1e-3, 100, wrong[0],
+    )  # fmt: skip

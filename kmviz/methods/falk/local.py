@@ -1,0 +1,194 @@
+"""What the eager and the lazy local SVM share: input, kernels, answers, records."""
+
+from __future__ import annotations
+
+from itertools import combinations
+from numbers import Real
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+from sklearn.base import BaseEstimator, ClassifierMixin
+from sklearn.utils import check_random_state
+from sklearn.utils._param_validation import Interval, StrOptions
+from sklearn.utils.multiclass import _ovr_decision_function, check_classification_targets
+from sklearn.utils.validation import check_is_fitted, validate_data
+
+from kmviz.kernels import RBF, Linear, Polynomial, is_known
+from kmviz.machines import KernelMachine
+from kmviz.methods.falk.models import LOCAL, LocalModels, answer
+from kmviz.methods.falk.neighbors import build_index, search_rows
+from kmviz.traces import LocalTrace
+
+FLOATS = [np.float64, np.float32]
+
+KERNEL_CONSTRAINTS: dict[str, list[Any]] = {
+    "kernel": [StrOptions({"rbf", "linear", "poly"}), callable],
+    "C": [Interval(Real, 0.0, None, closed="neither")],
+    "gamma": [
+        StrOptions({"scale", "auto", "local"}),
+        Interval(Real, 0.0, None, closed="neither"),
+    ],
+}
+
+
+def resolve_kernel(kernel: Any, gamma: Any, X: NDArray[Any]) -> tuple[Any, float]:
+    """Return the kernel as a callable, and the gamma of the models (`LOCAL`: each its own).
+
+    Strings mean what they mean in `SVC`: "poly" is homogeneous and cubic. Give a kmviz kernel for
+    another degree or coef0.
+    """
+    if gamma == "local" and not (isinstance(kernel, str) and kernel == "rbf"):
+        raise ValueError(
+            f"gamma='local' is a width: it goes with kernel='rbf', not with kernel={kernel!r}. "
+            "Use gamma='scale' or a number."
+        )
+    if callable(kernel):
+        plain = getattr(kernel, "plain", None)
+        return kernel, float(getattr(plain, "gamma", 1.0))
+    if gamma == "scale":
+        variance = float(X.var(dtype=np.float64))
+        gamma = 1.0 / (X.shape[1] * variance) if variance > 0 else 1.0
+    elif gamma == "auto":
+        gamma = 1.0 / X.shape[1]
+    if kernel == "linear":
+        return Linear(), 1.0
+    if kernel == "poly":
+        return Polynomial(degree=3, gamma=float(gamma), coef0=0.0), float(gamma)
+    return (RBF(1.0), LOCAL) if gamma == "local" else (RBF(float(gamma)), float(gamma))
+
+
+class LocalClassifier(ClassifierMixin, BaseEstimator):
+    """Base of the local SVMs. A subclass says which local model a query goes to: `_local`."""
+
+    kernel: Any
+    gamma: Any
+    n_jobs: Any = None
+
+    def _local(self, X: NDArray[Any]) -> tuple[LocalModels, NDArray[Any], NDArray[Any]]:
+        """Return models, the model of each query, and each query's nearest training row."""
+        raise NotImplementedError
+
+    def _centers(self, models: NDArray[Any], nearest: NDArray[Any]) -> NDArray[Any]:
+        """Return the training row at the centre of each query's model; -1: the query itself."""
+        raise NotImplementedError
+
+    def _read(self, X: Any, y: Any, random_state: Any) -> int:
+        """Check the training data and index it; returns the seed of everything random."""
+        X, y = validate_data(self, X, y, dtype=FLOATS)
+        check_classification_targets(y)
+        self.classes_, labels = np.unique(y, return_inverse=True)
+        if len(self.classes_) < 2:
+            raise ValueError("y holds one class only; a classifier needs at least two classes.")
+        self.labels_ = labels.astype(np.int32)
+        seed = int(check_random_state(random_state).randint(np.iinfo(np.int32).max))
+        self.kernel_, self.gamma_ = resolve_kernel(self.kernel, self.gamma, X)
+        self.rows_ = np.ascontiguousarray(X)
+        searched = search_rows(self.kernel_, self.rows_)
+        self.embedded_ = np.ascontiguousarray(searched) if is_known(self.kernel_) else self.rows_
+        self.index_ = build_index(self.kernel_, searched, seed)
+        return seed
+
+    def decision_function(self, X: ArrayLike) -> NDArray[np.float64]:
+        """Return the output of each row's local model, (n,) for two classes, else (n, n_classes).
+
+        With more than two classes it is scikit-learn's one-against-one aggregation, inside the
+        neighbourhood.
+        """
+        return self._combine(self._outputs(self._rows(X)))
+
+    def predict(self, X: ArrayLike) -> NDArray[Any]:
+        """Return the class of each row."""
+        output = self.decision_function(X)
+        winner = (output > 0).astype(np.intp) if output.ndim == 1 else output.argmax(axis=1)
+        return self.classes_[winner]
+
+    def steps(self, X: ArrayLike) -> NDArray[np.intp]:
+        """Return how many kernel values each row takes: the support vectors of its model."""
+        models, which, _ = self._local(self._rows(X))
+        return models.sizes()[which]
+
+    def trace(self, x: ArrayLike, pair: tuple[Any, Any] | None = None) -> LocalTrace:
+        """Return the record of one query.
+
+        Parameters
+        ----------
+        x : array of shape (d,) or (1, d)
+        pair : tuple of two classes, optional
+            Which machine of the local model to watch. None takes the two classes that
+            `decision_function` puts first.
+        """
+        rows, models, which, nearest = self._one(x)
+        place = self._pair_index(rows, pair)
+        machine = self._machine(models, int(which[0]), place)
+        values = np.zeros(0)
+        if machine.n_vectors:
+            values = np.asarray(machine.kernel(rows, machine.vectors), dtype=np.float64)[0]
+        there = models.vectors(int(which[0]), place)
+        return LocalTrace(
+            exact=float(np.sum(machine.beta * values) - machine.bias),
+            output=float(self._evaluate(models, which, rows)[0, place]),
+            stop=machine.n_vectors,
+            partial=np.concatenate([[0.0], np.cumsum(machine.beta * values)]) - machine.bias,
+            index=np.concatenate([[-1], models.index[there]]).astype(np.intp),
+            value=np.concatenate([[0.0], values]),
+            nearest=int(nearest[0]),
+            center=int(self._centers(which, nearest)[0]),
+            model=int(which[0]),
+        )
+
+    def local_machine(self, x: ArrayLike, pair: tuple[Any, Any] | None = None) -> KernelMachine:
+        """Return the machine that answers one query.
+
+        Without vectors its neighbourhood held one class only. With more than two classes it is
+        the machine of `pair`, positive for the pair's first class.
+        """
+        rows, models, which, _ = self._one(x)
+        return self._machine(models, int(which[0]), self._pair_index(rows, pair))
+
+    @property
+    def pairs_(self) -> list[tuple[Any, Any]]:
+        """The pairs of classes of a local model, in order."""
+        return list(combinations(self.classes_, 2))
+
+    def _rows(self, X: ArrayLike) -> NDArray[Any]:
+        check_is_fitted(self)
+        return validate_data(self, X, reset=False, dtype=FLOATS)
+
+    def _one(self, x: ArrayLike) -> tuple[NDArray[Any], LocalModels, NDArray[Any], NDArray[Any]]:
+        rows = self._rows(x if np.ndim(x) == 2 else np.asarray(x)[None])
+        if len(rows) != 1:
+            raise ValueError(f"One query at a time, please; got {len(rows)} rows.")
+        return (rows, *self._local(rows))
+
+    def _outputs(self, rows: NDArray[Any]) -> NDArray[np.float64]:
+        models, which, _ = self._local(rows)
+        return self._evaluate(models, which, rows)
+
+    def _evaluate(self, models: LocalModels, which: Any, rows: Any) -> NDArray[np.float64]:
+        return answer(models, which, rows, self.embedded_, self.kernel_, self.n_jobs)
+
+    def _combine(self, outputs: NDArray[np.float64]) -> NDArray[np.float64]:
+        """Aggregate pairs as scikit-learn's SVC does; positive speaks for a pair's first class."""
+        if len(self.classes_) == 2:
+            return outputs[:, 0]
+        return _ovr_decision_function(outputs < 0, -outputs, len(self.classes_))
+
+    def _pair_index(self, rows: NDArray[Any], pair: tuple[Any, Any] | None) -> int:
+        if len(self.classes_) == 2:
+            return 0
+        if pair is None:
+            top = np.sort(np.argsort(self.decision_function(rows)[0])[-2:])
+            pair = (self.classes_[top[0]], self.classes_[top[1]])
+        if tuple(pair) not in self.pairs_:
+            raise ValueError(f"pair must be one of {self.pairs_}; got {pair!r}.")
+        return self.pairs_.index(tuple(pair))
+
+    def _machine(self, models: LocalModels, model: int, pair: int) -> KernelMachine:
+        there = models.vectors(model, pair)
+        kernel = self.kernel_
+        if type(kernel) is RBF:
+            kernel = RBF(float(models.gammas[model]))
+        return KernelMachine(
+            self.rows_[models.index[there]], models.weight[there], models.bias[model, pair], kernel
+        )

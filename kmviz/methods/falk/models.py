@@ -1,0 +1,190 @@
+"""Local SVMs in flat arrays: no Python object a model, training in blocks on any joblib backend."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from joblib import Parallel, delayed, effective_n_jobs
+from numpy.typing import NDArray
+
+from kmviz.kernels import RBF, is_known
+from kmviz.loops import threads
+from kmviz.loops.falk_answer import answers
+from kmviz.loops.falk_smo import PAD
+from kmviz.loops.falk_train import train_given, train_radial
+from kmviz.methods.progress import report
+
+#: Models a task. Fewer make a cluster spend its time on messages.
+BLOCK = 64
+#: LibSVM's own stopping tolerance, which the paper keeps.
+TOLERANCE = 1e-3
+#: Steps after which a model is taken as it is.
+MAX_STEPS = 1_000_000
+#: Gamma that stands for "each model its own".
+LOCAL = -1.0
+
+
+class LocalModels:
+    """M models, each with one binary machine a pair of classes.
+
+    Attributes
+    ----------
+    starts : array of shape (M P + 1,)
+        Vectors of model m and pair p stand at `starts[m P + p]` up to the next start.
+    index : array of shape (S,)
+        Their training rows.
+    weight : array of shape (S,)
+        Their weights beta.
+    bias : array of shape (M, P)
+        b in f(x) = sum beta K - b. Without vectors it is the answer of a one-class neighbourhood.
+    gammas : array of shape (M,)
+        The kernel's gamma of each model.
+    short : int
+        How many models ran out of steps.
+    """
+
+    def __init__(
+        self, counts: NDArray[Any], bias: NDArray[Any], gammas: NDArray[Any], index: NDArray[Any],
+        weight: NDArray[Any], short: int,
+    ) -> None:  # fmt: skip
+        self.starts = np.concatenate([[0], np.cumsum(counts.ravel())])
+        self.bias, self.gammas, self.index, self.weight = bias, gammas, index, weight
+        self.short = short
+
+    def __len__(self) -> int:
+        return len(self.bias)
+
+    @property
+    def n_pairs(self) -> int:
+        """P, the number of pairs of classes."""
+        return self.bias.shape[1]
+
+    def sizes(self) -> NDArray[np.intp]:
+        """Return how many vectors each model has, over all pairs."""
+        return np.diff(self.starts[:: self.n_pairs])
+
+    def vectors(self, model: int, pair: int = 0) -> slice:
+        """Return where the vectors of one machine stand in `index` and `weight`."""
+        place = model * self.n_pairs + pair
+        return slice(int(self.starts[place]), int(self.starts[place + 1]))
+
+
+def train_models(
+    rows: NDArray[Any], labels: NDArray[np.int32], n_classes: int, neighbors: NDArray[np.int32],
+    kernel: Any, gamma: float, percentile: float, C: float, n_jobs: int | None = None,
+) -> LocalModels:  # fmt: skip
+    """Train one model a row of `neighbors`.
+
+    Blocks of models go to joblib: threads by default (the loops release the GIL), or whatever
+    `joblib.parallel_config` names, processes of a cluster included. Models do not depend on it.
+
+    Parameters
+    ----------
+    rows : array of shape (N, d)
+        Training rows; embedded ones when a compiled loop knows the kernel.
+    labels : array of shape (N,)
+        Codes 0, 1, ... of the classes.
+    gamma, percentile : float
+        RBF width; `LOCAL` takes each neighbourhood's own from its percentile of distances.
+    """
+    starts = range(0, len(neighbors), BLOCK)
+    # a tuple travels with its task; bare arrays would be scattered one by one
+    tasks = (
+        delayed(train_block)(
+            rows, labels, (neighbors[s : s + BLOCK],), n_classes, kernel, gamma, percentile, C
+        )
+        for s in starts
+    )
+    blocks = []
+    parallel = Parallel(n_jobs=n_jobs, prefer="threads", return_as="generator")
+    for done, block in enumerate(parallel(tasks), start=1):
+        blocks.append(block)
+        report(0.5 + 0.5 * done / len(starts), f"{done * BLOCK} models")
+    counts, bias, gammas, index, weight, short = zip(*blocks, strict=True)
+    return LocalModels(
+        np.concatenate(counts), np.concatenate(bias), np.concatenate(gammas),
+        np.concatenate(index), np.concatenate(weight), int(sum(short)),
+    )  # fmt: skip
+
+
+def train_block(
+    rows: NDArray[Any], labels: NDArray[np.int32], neighborhoods: tuple[NDArray[np.int32]],
+    n_classes: int, kernel: Any, gamma: float, percentile: float, C: float,
+) -> tuple[Any, ...]:  # fmt: skip
+    """Train a block of models: a plain function that any worker can import."""
+    (neighbors,) = neighborhoods
+    n_models, k = neighbors.shape
+    counts = np.zeros((n_models, n_classes * (n_classes - 1) // 2), dtype=np.int64)
+    bias, gammas = np.zeros(counts.shape), np.full(n_models, gamma)
+    index = np.empty(n_models * k * (n_classes - 1), dtype=np.int32)
+    weight = np.empty(len(index))
+    if is_known(kernel) and isinstance(kernel.plain, RBF):
+        filled, short = train_radial(
+            rows, labels, n_classes, neighbors, gamma, percentile, C, TOLERANCE, MAX_STEPS,
+            counts, bias, gammas, index, weight,
+        )  # fmt: skip
+        return counts, bias, gammas, index[:filled].copy(), weight[:filled].copy(), short
+    filled, short = 0, 0
+    plain = kernel.plain if is_known(kernel) else kernel
+    for m in range(n_models):
+        K, diagonal = padded_kernel(plain, rows[neighbors[m]])
+        added, missed = train_given(
+            neighbors[m], labels, n_classes, K, diagonal, C, TOLERANCE, MAX_STEPS, counts[m],
+            bias[m], index[filled:], weight[filled:],
+        )  # fmt: skip
+        filled, short = filled + added, short + missed
+    return counts, bias, gammas, index[:filled].copy(), weight[:filled].copy(), short
+
+
+def padded_kernel(kernel: Any, members: NDArray[Any]) -> tuple[NDArray[Any], NDArray[Any]]:
+    """Return the kernel matrix as the solver wants it, and its diagonal."""
+    n = len(members)
+    width = -(-n // PAD) * PAD
+    K = np.zeros((width, width), dtype=np.float32)
+    K[:n, :n] = kernel(members, members)
+    return K, np.ascontiguousarray(np.diag(K))
+
+
+def answer(
+    models: LocalModels, which: NDArray[Any], X: NDArray[Any], rows: NDArray[Any], kernel: Any,
+    n_jobs: int | None = None,
+) -> NDArray[np.float64]:  # fmt: skip
+    """Return f(x) of the model that each query is given to, all pairs of classes.
+
+    Queries are grouped by model; each is computed as it would be alone.
+    """
+    out = np.empty((len(X), models.n_pairs))
+    order = np.argsort(which, kind="stable")
+    which = np.ascontiguousarray(which[order], dtype=np.int32)
+    if not is_known(kernel):
+        _answer_called(models, which, order, X, rows, kernel, out)
+        return out
+    Q = np.ascontiguousarray(kernel.embed(X.astype(np.float64, copy=False))[order])
+    sorted_out = np.empty_like(out)
+    kind, _, coef0, degree = kernel.plain.code
+
+    def work(start: int, stop: int) -> None:
+        part = slice(start, stop)
+        answers(
+            kind, models.gammas, coef0, degree, Q[part], which[part], rows, models.starts,
+            models.index, models.weight, models.bias, sorted_out[part],
+        )  # fmt: skip
+
+    with threads.limited(min(threads.n_threads(), effective_n_jobs(n_jobs))):
+        threads.over_chunks(work, len(Q), chunk=2048)
+    out[order] = sorted_out
+    return out
+
+
+def _answer_called(models, which, order, X, rows, kernel, out) -> None:
+    """Call the kernel for exactly the values that `steps` reports."""
+    bounds = np.flatnonzero(np.diff(which, prepend=-1, append=-1))
+    for start, stop in zip(bounds[:-1], bounds[1:]):
+        queries, model = order[start:stop], which[start]
+        for pair in range(models.n_pairs):
+            there = models.vectors(model, pair)
+            out[queries, pair] = -models.bias[model, pair]
+            if there.stop > there.start:
+                values = np.asarray(kernel(X[queries], rows[models.index[there]]))
+                out[queries, pair] += values @ models.weight[there]

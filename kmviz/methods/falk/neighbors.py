@@ -1,0 +1,133 @@
+"""Nearest neighbours in feature space (section 3.3, eq. 3).
+
+For linear and RBF kernels the order of distances is the Euclidean one, and SciPy's kd-tree is the
+fastest exact index known to us; for other polynomial kernels it is not, and a cover tree (section
+3.4) searches with sqrt(K(x,x) + K(y,y) - 2 K(x,y)).
+
+Departures. The paper uses cover trees throughout. A kernel that is none of kmviz's own is never
+called for the search: neighbourhoods are then Euclidean.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.spatial import cKDTree
+
+from kmviz.kernels import Linear, Normalized, Polynomial
+from kmviz.loops import covertree, threads
+
+LEAF = 32
+
+
+def search_rows(kernel: Any, X: NDArray[Any]) -> NDArray[Any]:
+    """Return X as distances between its rows are taken."""
+    return kernel.embed(X) if hasattr(kernel, "embed") else X
+
+
+def is_euclidean(kernel: Any) -> bool:
+    """Tell whether feature space orders embedded rows as Euclidean distance does.
+
+    True for linear and RBF kernels and, on unit-length rows, for odd powers.
+    """
+    plain = getattr(kernel, "plain", None)
+    if not isinstance(plain, Polynomial) or plain.degree == 1:
+        return True
+    return isinstance(kernel, Normalized) and plain.degree % 2 == 1
+
+
+def build_index(kernel: Any, rows: NDArray[Any], seed: int) -> EuclideanIndex | CoverTreeIndex:
+    """Index embedded rows for the distances of `kernel`."""
+    if is_euclidean(kernel):
+        return EuclideanIndex(rows)
+    return CoverTreeIndex(rows, kernel.plain, seed)
+
+
+class EuclideanIndex:
+    """A kd-tree over rows. The tree itself is not stored with a model but built again."""
+
+    def __init__(self, rows: NDArray[Any]) -> None:
+        self.rows = rows
+        self._build()
+
+    def _build(self) -> None:
+        self.tree_ = cKDTree(self.rows, leafsize=LEAF, balanced_tree=False)
+
+    def query(self, Q: NDArray[Any], k: int, n_jobs: int = 1) -> NDArray[np.int32]:
+        """Return the k nearest rows of each embedded query, nearest first."""
+        found = self.tree_.query(Q, k=k, workers=n_jobs)[1]
+        return found.reshape(len(Q), k).astype(np.int32)
+
+    @property
+    def overhead(self) -> float:
+        """Distances that one nearest neighbour takes, about a leaf a level of the tree."""
+        n = len(self.rows)
+        return float(min(n, LEAF * (1 + np.log2(max(n / LEAF, 1.0)))))
+
+    def __getstate__(self) -> dict[str, Any]:
+        return {"rows": self.rows}
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        self.rows = state["rows"]
+        self._build()
+
+
+class CoverTreeIndex:
+    """A cover tree over rows, with the distances of a plain kernel.
+
+    Attributes
+    ----------
+    level : array of shape (n,)
+        The highest level each row stands at: the sets S_i of eq. 7.
+    parent, child, sibling : arrays of shape (n,)
+        Parent, first child and next sibling; -1 where there is none.
+    reach : array of shape (n,)
+        Distance to the farthest row below.
+    """
+
+    def __init__(self, rows: NDArray[Any], kernel: Any, seed: int) -> None:
+        n = len(rows)
+        self.rows, self.kernel = np.ascontiguousarray(rows), kernel
+        self.own = np.asarray(kernel.diag(rows), dtype=np.float64)
+        order = np.random.default_rng(seed).permutation(n)
+        self.root = int(order[0])
+        self.level, self.parent, self.child, self.sibling = np.empty((4, n), dtype=np.int32)
+        self.reach = np.empty(n)
+        covertree.build(
+            *kernel.code, self.rows, self.own, order, self.level, self.parent, self.child,
+            self.sibling, self.reach,
+        )  # fmt: skip
+
+    def query(self, Q: NDArray[Any], k: int, n_jobs: int = 1) -> NDArray[np.int32]:
+        """Return the k nearest rows of each embedded query, nearest first."""
+        Q = np.ascontiguousarray(Q, dtype=self.rows.dtype)
+        own = np.asarray(self.kernel.diag(Q), dtype=np.float64)
+        found, gaps = np.empty((len(Q), k), dtype=np.int32), np.empty((len(Q), k))
+
+        def work(start: int, stop: int) -> None:
+            part = slice(start, stop)
+            covertree.nearest(
+                *self.kernel.code, self.rows, self.own, self.child, self.sibling, self.reach,
+                self.root, Q[part], own[part], found[part], gaps[part],
+            )  # fmt: skip
+
+        with threads.limited(n_jobs):
+            threads.over_chunks(work, len(Q))
+        return found
+
+    @property
+    def overhead(self) -> float:
+        """Distances that one nearest neighbour takes, about a leaf a level of the tree."""
+        n = len(self.rows)
+        return float(min(n, LEAF * (1 + np.log2(max(n / LEAF, 1.0)))))
+
+
+def cover_order(rows: NDArray[Any], index: Any, seed: int) -> NDArray[np.intp]:
+    """Return rows in falling cover-tree level, then in file order (eq. 9: choose(S_l), highest l).
+
+    `choose` takes the smallest index, as the paper suggests.
+    """
+    tree = index if isinstance(index, CoverTreeIndex) else CoverTreeIndex(rows, Linear(), seed)
+    return np.lexsort((np.arange(len(rows)), -tree.level))

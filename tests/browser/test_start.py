@@ -2,7 +2,7 @@
 
 import re
 
-import pytest
+from playwright.sync_api import expect
 
 from tests.browser.harness import click_point, parameters, press, settle, shown, slider
 
@@ -65,6 +65,22 @@ def test_a_quick_hand_is_not_undone_by_a_slow_url(visit):
     assert parameters(page)["C"] == "0.3"
 
 
+def test_choices_hold_from_page_to_page_and_back_returns(visit):
+    page = visit("/?data=two_moons&C=3&query=7")
+    menu = page.locator('[data-testid="stSidebar"] [data-testid="stPageLink-NavLink"]')
+    menu.nth(menu.count() - 1).click()
+    page.wait_for_function("() => location.pathname !== '/'")
+    settle(page)
+    told = parameters(page)
+    assert (told["data"], told["C"], told["query"]) == ("two_moons", "3", "7")
+    assert shown(page, "C") == "3"
+    page.go_back()
+    page.wait_for_function("() => location.pathname === '/'")
+    settle(page)
+    assert heading(page) == "What does one answer cost?"
+    assert shown(page, "C") == "3"
+
+
 def test_a_malformed_url_shows_the_defaults(visit):
     page = visit("/?data=%00%FF&kernel=1&C=ten&gamma=-3&query=none&pair=--&n=0x10&seed=1e99")
     assert page.get_by_text("The data: banana").count() == 1
@@ -88,32 +104,30 @@ def test_dark_theme_draws_in_its_own_colours(visit):
     assert color.lower() == "#56b4e9"
 
 
-@pytest.mark.parametrize(
-    ("name", "content", "says"),
-    [
-        ("empty.csv", b"", "empty"),
-        ("one_class.csv", b"a,target\n1,x\n2,x\n3,x\n", "one class"),
-        ("pickle.csv", b"\x80\x04\x95\x10\x00\x00\x00\x00\x00\x00\x00\x8c\x04evil\x94.", "pickle"),
-    ],
-)
-def test_a_broken_upload_says_what_is_wrong(visit, name, content, says):
-    page = visit()
-    upload(page, {"name": name, "mimeType": "text/csv", "buffer": content})
-    error = page.locator('[data-testid="stAlert"]').filter(has_text=re.compile(says, re.I))
-    assert error.count() == 1
-    assert page.get_by_text("The data: banana").count() == 1
+BROKEN = {
+    "empty.csv": (b"", "empty"),
+    "one_class.csv": (b"a,target\n1,x\n2,x\n3,x\n", "one class"),
+    "pickle.csv": (b"\x80\x04\x95\x10\x00\x00\x00\x00\x00\x00\x00\x8c\x04evil\x94.", "pickle"),
+}
 
 
-def test_an_oversize_upload_is_refused(visit, tmp_path):
+def test_a_broken_or_oversize_upload_says_what_is_wrong(visit, tmp_path):
     page = visit()
+    page.get_by_text("Use your own data").click()
+    for name, (content, says) in BROKEN.items():
+        upload(page, {"name": name, "mimeType": "text/csv", "buffer": content})
+        error = page.locator('[data-testid="stAlert"]').filter(has_text=re.compile(says, re.I))
+        expect(error).to_have_count(1)
+        assert page.get_by_text("The data: banana").count() == 1
     big = tmp_path / "big.csv"
     big.write_bytes(b"1,2\n" * (13 * 2**20))
     upload(page, big)
-    assert page.get_by_text(re.compile("must be 50", re.I)).count() == 1
+    expect(page.get_by_text(re.compile("must be 50", re.I))).to_have_count(1)
 
 
 def test_an_upload_becomes_the_data_and_its_target_can_be_chosen(visit, sample_csv):
     page = visit()
+    page.get_by_text("Use your own data").click()
     upload(page, sample_csv)
     assert page.get_by_text("The data: flowers").count() == 1
     assert parameters(page)["data"] == "upload"
@@ -121,7 +135,6 @@ def test_an_upload_becomes_the_data_and_its_target_can_be_chosen(visit, sample_c
 
 
 def upload(page, file) -> None:
-    page.get_by_text("Use your own data").click()
     page.locator('[data-testid="stFileUploaderDropzone"] input').set_input_files(file)
     page.wait_for_timeout(800)
     settle(page)

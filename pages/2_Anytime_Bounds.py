@@ -1,0 +1,59 @@
+"""Anytime bounds: an interval that closes on f(x), and stops as soon as the sign is certain."""
+
+import streamlit as st
+
+from kmviz import ui
+from kmviz.figures import anytime as figures
+from kmviz.ui import anytime
+
+problem = ui.frame("Anytime bounds", own=anytime.OWN)
+st.markdown(
+    "Each kernel value narrows an interval that is *proved* to hold f(x). Once it excludes 0 the "
+    "class is certain, whatever the kernel values not computed."
+)
+left, right = st.columns(2)
+order = left.selectbox(
+    "Basis: which vectors, in what order", anytime.choices(problem), key="basis",
+    format_func=anytime.ORDERS.get,
+)  # fmt: skip
+reading = anytime.read(problem, order)
+ui.limit("step", 0, reading.n_steps)
+step = right.slider(
+    "Step k: kernel values computed so far", 0, reading.n_steps, key="step",
+    help="A deadline: what is known of f(x) after that many kernel values.",
+)  # fmt: skip
+ui.metrics(anytime.metrics(problem, reading))
+
+trace = anytime.trace(problem, order)
+st.subheader(f"Query {problem.query}: the interval closes", anchor=False)
+st.markdown(anytime.sentence(problem, trace, step))
+picture = figures.bounds(trace, step)
+ui.chart(
+    picture, "bounds",
+    "Lower and upper bound of f(x) of the query against the number of kernel values, closing on "
+    "the exact value, with the step where the sign is certain; below, what is left of machine "
+    "and query.",
+)  # fmt: skip
+ui.look_for(anytime.closing(trace))
+
+st.subheader("Every query's effort", anchor=False)
+ui.chart(
+    anytime.steps_figure(problem, order),
+    "steps",
+    "Output f(x) of each test query against the kernel values it took, and their distribution.",
+    on_select=ui.pick("steps"),
+)
+ui.look_for(anytime.look(reading, problem))
+
+st.subheader("All orders of the basis", anchor=False)
+ui.chart(
+    anytime.orderings_figure(problem, order), "orderings",
+    "Mean width of the interval and share of queries decided against the number of kernel "
+    "values, one line for each order of the basis.",
+)  # fmt: skip
+ui.look_for(anytime.best(anytime.compared(problem)))
+ui.take_home(
+    problem, estimator=lambda: anytime.estimator(problem, order), trace=trace.to_frame,
+    figure=picture, code=anytime.code(problem, order, step), name="anytime",
+)  # fmt: skip
+ui.finish()

@@ -21,7 +21,7 @@ from __future__ import annotations
 from functools import partial
 from math import ceil, log2
 from numbers import Integral, Real
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -105,7 +105,7 @@ class SVTreeClassifier(MachineClassifier):
     (True, True)
     """
 
-    _parameter_constraints = {
+    _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
         "estimator": [BaseEstimator, None],
         "split": [StrOptions({"alternating", "exact", "balanced"})],
         "refit": [StrOptions({"column", "path"})],

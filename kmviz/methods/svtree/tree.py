@@ -7,6 +7,7 @@ from functools import cached_property
 from typing import Any
 
 import numpy as np
+import pandas as pd
 from numpy.typing import NDArray
 
 from kmviz.kernels import is_known
@@ -17,7 +18,10 @@ Floats = NDArray[np.float64]
 Ints = NDArray[np.intp]
 
 #: What makes a tree; everything else is computed from it.
-FIELDS = ["kernel", "vectors", "bias", "sv_index", "weight", "threshold", "children_left", "children_right", "parent", "depth", "n_rows", "offset", "start", "coefficients"]
+FIELDS = (
+    "kernel", "vectors", "bias", "sv_index", "weight", "threshold", "children_left",
+    "children_right", "parent", "depth", "n_rows", "offset", "start", "coefficients",
+)  # fmt: skip
 
 
 @dataclass(frozen=True, eq=False)
@@ -136,6 +140,12 @@ class SVTree:
             outputs[:, k] = outputs[:, k - 1]
             outputs[there, k] = self._outputs(nodes[there, :k], values[there, :k], length)
         return outputs
+
+    def to_frame(self) -> pd.DataFrame:
+        """Return the nodes as a table."""
+        names = "parent depth n_rows sv_index weight threshold children_left children_right"
+        arrays = {name: getattr(self, name) for name in names.split()}
+        return pd.DataFrame(arrays).rename_axis("node")
 
     def path_to(self, node: int) -> list[int]:
         """Return the nodes from the root to `node`."""

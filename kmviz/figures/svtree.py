@@ -1,0 +1,323 @@
+"""Support vector trees: the partition, the path through the tree, the sum along it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import plotly.graph_objects as go
+from numpy.typing import NDArray
+
+from kmviz.figures import theme
+from kmviz.figures.boundary import Plane, click_layer, query_mark
+from kmviz.traces import TreeTrace
+
+#: Leaves take these slots in turn: the classes' two and the query's stay free.
+_LEAVES = tuple(theme.COLORS[i] for i in (2, 3, 5, 6, 8, 9))
+
+
+@dataclass(frozen=True, eq=False)
+class Partition:
+    """What a tree makes of the plane.
+
+    Attributes
+    ----------
+    leaf : array
+        The last node of each cell of the plane's grid (rows by columns), or of each training
+        point where the plane is a projection.
+    output : array or None
+        The tree's output on the grid.
+    region : array of bool
+        Where the node in question is: cells of the grid, or training points.
+    path : array of shape (k, 2)
+        The vectors that the query asks, in order.
+    name : str
+        What the node in question is called.
+    """
+
+    leaf: NDArray[Any]
+    output: NDArray[Any] | None
+    region: NDArray[np.bool_]
+    path: NDArray[Any]
+    name: str
+
+
+def tree_map(plane: Plane, partition: Partition, rows: NDArray[Any], query: int) -> go.Figure:
+    """Draw the partition, the exact boundary over it, and the query's path, numbered.
+
+    `rows` is the number of training rows of every node.
+    """
+    axes: dict[str, Any] = {}
+    if plane.x is None:
+        traces: list[Any] = _points_by_leaf(plane, partition, rows)
+    else:
+        traces = [_regions(plane, partition, rows), *_lines(plane, partition)]
+        axes = {
+            "xaxis": {"range": [float(plane.x[0]), float(plane.x[-1])]},
+            "yaxis": {"range": [float(plane.y[0]), float(plane.y[-1])]},
+        }
+    traces += [click_layer(plane.queries), _path_marks(partition.path)]
+    traces.append(query_mark(plane.queries[query]))
+    return theme.figure(traces, *plane.axes, title=plane.title, height=520, **axes)
+
+
+def tree_path(nodes: pd.DataFrame, trace: TreeTrace, height: int, chosen: int) -> go.Figure:
+    """Draw the tree cut at `height`, the query's path lit, node `chosen` ringed.
+
+    `nodes` is `SVTree.to_frame()`; a marker's customdata is its node.
+    """
+    shown = nodes[nodes["depth"] <= height]
+    x = _positions(shown)
+    y = shown["depth"].to_numpy()
+    path = trace.node[1 : height + 1]
+    branches = theme.scatter(
+        0, **_edges(shown.index.to_numpy(), shown["parent"].to_numpy(), x, y),
+        mode="lines", name="branches", hoverinfo="skip", line={"color": theme.FAINT, "width": 1.5},
+    )  # fmt: skip
+    lit = pd.Series(x, index=shown.index)[path].to_numpy()
+    on_path = go.Scatter(
+        x=theme.light(lit), y=theme.light(np.arange(1, len(path) + 1)),
+        mode="lines", name="the query's path", hoverinfo="skip",
+        line={"color": theme.COLORS[4], "width": 5},
+    )  # fmt: skip
+    traces = [branches, on_path, _node_marks(shown, x), _asked(trace, lit, path)]
+    if chosen in shown.index:
+        traces.append(_ring(float(x[shown.index.get_loc(chosen)]), float(nodes["depth"][chosen])))
+    return theme.figure(
+        traces, "leaves, from left to right", "kernel values asked", height=430,
+        xaxis={"showticklabels": False, "showgrid": False},
+        yaxis={"autorange": "reversed", "dtick": 1 if height < 16 else 5},
+    )  # fmt: skip
+
+
+def tree_sum(trace: TreeTrace, height: int, images: NDArray[Any] | None = None) -> go.Figure:
+    """Draw the running sum against the exact f(x), step by step.
+
+    `images` (k, rows, columns) are the vectors asked, drawn under their steps.
+    """
+    last = min(height, trace.stop)
+    steps = np.arange(last + 1)
+    score = theme.light(trace.score[: last + 1])
+    bars = go.Bar(
+        x=steps, y=score, name="node score", opacity=0.6, marker={"color": theme.COLORS[8]},
+        hovertemplate="step %{x}<br>score %{y:.3g}<extra></extra>",
+    )  # fmt: skip
+    line = go.Scatter(
+        x=steps, y=theme.light(trace.partial[: last + 1]), mode="lines+markers",
+        name="running sum", line={"color": theme.COLORS[4], "width": 3},
+        marker={"symbol": theme.QUERY_SYMBOL, "size": 9},
+        hovertemplate="after %{x} kernel values<br>output %{y:.4g}<extra></extra>",
+    )  # fmt: skip
+    exact = go.Scatter(
+        x=[0, last], y=theme.light([trace.exact, trace.exact]), mode="lines",
+        name=f"exact f(x) = {trace.exact:.3g}", hoverinfo="skip",
+        line={"color": theme.INK, "dash": "dash", "width": 2},
+    )  # fmt: skip
+    picture = theme.figure(
+        [bars, line, exact], "kernel values asked", "output", height=430,
+        shapes=[theme.line_at(y=0.0)], xaxis={"dtick": 1 if last < 16 else 5},
+    )  # fmt: skip
+    return picture if images is None else _with_images(picture, images[:last])
+
+
+def tree_heights(curves: pd.DataFrame, linear: float, full: float, height: int) -> go.Figure:
+    """Draw accuracy and mean path length against height; `curves` is indexed by height."""
+    x = curves.index.to_numpy()
+    accuracy = go.Scatter(
+        x=x, y=theme.light(curves["accuracy"]), name="tree, accuracy", mode="lines+markers",
+        line={"color": theme.COLORS[4], "width": 3}, marker={"symbol": "circle"},
+        hovertemplate="height %{x}<br>accuracy %{y:.1%}<extra></extra>",
+    )  # fmt: skip
+    length = go.Scatter(
+        x=x, y=theme.light(curves["path_length"]), name="mean path length (right)", yaxis="y2",
+        mode="lines+markers", line={"color": theme.COLORS[2], "dash": "dot"},
+        marker={"symbol": "square", "size": 5},
+        hovertemplate="height %{x}<br>%{y:.1f} kernel values<extra></extra>",
+    )  # fmt: skip
+    ends = [int(x[0]), int(x[-1])]
+    levels = [
+        go.Scatter(
+            x=ends, y=theme.light([level, level]), name=f"{name} ({level:.1%})", mode="lines",
+            hoverinfo="skip", line={"color": color, "dash": dash, "width": 2},
+        )
+        for name, level, color, dash in (
+            ("full SVM", full, theme.INK, "dash"), ("linear SVM", linear, theme.COLORS[7], "dot")
+        )
+    ]  # fmt: skip
+    return theme.figure(
+        [accuracy, *levels, length], "height: most kernel values on a path", "test accuracy",
+        height=340, shapes=[theme.line_at(x=float(height))], yaxis={"tickformat": ".0%"},
+        yaxis2={"title": {"text": "kernel values a query"}, "overlaying": "y", "side": "right",
+                "showgrid": False, "rangemode": "tozero", "automargin": True},
+    )  # fmt: skip
+
+
+def _regions(plane: Plane, partition: Partition, rows: NDArray[Any]) -> go.Heatmap:
+    """The leaves as areas of colour; neighbours in the tree differ."""
+    _, rank = np.unique(partition.leaf, return_inverse=True)
+    rank = rank.reshape(partition.leaf.shape)
+    share = np.linspace(0, 1, len(_LEAVES) + 1)
+    scale = [
+        [float(edge), color] for i, color in enumerate(_LEAVES) for edge in (share[i], share[i + 1])
+    ]
+    return go.Heatmap(
+        x=theme.light(plane.x), y=theme.light(plane.y), z=(rank % len(_LEAVES)).astype(np.uint8),
+        zmin=-0.5, zmax=len(_LEAVES) - 0.5, colorscale=scale, showscale=False, opacity=0.35,
+        customdata=np.stack([partition.leaf, rows[partition.leaf]], axis=-1).astype(np.int16),
+        name="leaves", zsmooth=False,
+        hovertemplate="node %{customdata[0]}: %{customdata[1]} training rows<extra></extra>",
+    )  # fmt: skip
+
+
+def _lines(plane: Plane, partition: Partition) -> list[go.Contour]:
+    grid = {"x": theme.light(plane.x), "y": theme.light(plane.y), "hoverinfo": "skip"}
+
+    def level(z: Any, value: float, name: str, **line: Any) -> go.Contour:
+        return go.Contour(
+            **grid, z=z, name=name, showlegend=True, line=line,
+            contours={"type": "constraint", "operation": "=", "value": value},
+        )  # fmt: skip
+
+    lines = [level(theme.light(plane.values), 0.0, "exact boundary", width=2.5, color=theme.INK)]
+    clipped = theme.light(np.clip(partition.output, -2, 2))
+    lines.append(
+        level(clipped, 0.0, "the tree's boundary", width=2, color=theme.COLORS[1], dash="dot")
+    )
+    if partition.region.any() and not partition.region.all():
+        mask = partition.region.astype(np.float32)
+        lines.append(level(mask, 0.5, partition.name, width=3, color=theme.COLORS[4]))
+    return lines
+
+
+def _points_by_leaf(plane: Plane, partition: Partition, rows: NDArray[Any]) -> list[Any]:
+    """Training points of a projection, coloured by leaf; those of the node in question ringed."""
+    shown = theme.thinned(len(plane.points), 1500)
+    points, leaf = theme.light(plane.points[shown]), partition.leaf[shown]
+    _, rank = np.unique(leaf, return_inverse=True)
+    slot = rank % len(_LEAVES)
+    traces = []
+    for i, color in enumerate(_LEAVES):
+        of = slot == i
+        traces.append(
+            go.Scatter(
+                x=points[of, 0], y=points[of, 1], mode="markers", name=f"leaves, colour {i + 1}",
+                showlegend=False, text=[f"node {n}: {rows[n]} rows" for n in leaf[of]],
+                hovertemplate="%{text}<extra></extra>",
+                marker={"color": color, "symbol": theme.SYMBOLS[i], "size": 6, "opacity": 0.7},
+            )
+        )  # fmt: skip
+    inside = points[partition.region[shown]]
+    traces.append(
+        go.Scatter(
+            x=inside[:, 0], y=inside[:, 1], mode="markers", name=partition.name, hoverinfo="skip",
+            marker={"color": "rgba(0,0,0,0)", "size": 11,
+                    "line": {"width": 1.5, "color": theme.COLORS[4]}},
+        )
+    )  # fmt: skip
+    return traces
+
+
+def _path_marks(path: NDArray[Any]) -> go.Scatter:
+    path = theme.light(path)
+    return go.Scatter(
+        x=path[:, 0], y=path[:, 1], mode="markers+text", name="asked, in this order",
+        text=[str(k) for k in range(1, len(path) + 1)], textposition="middle center",
+        textfont={"size": 11, "color": theme.PAPER}, hovertemplate="step %{text}<extra></extra>",
+        marker={"color": theme.INK, "symbol": "circle", "size": 19},
+    )  # fmt: skip
+
+
+def _node_marks(shown: pd.DataFrame, x: NDArray[Any]) -> go.Scatter | go.Scattergl:
+    rows = shown["n_rows"].to_numpy()
+    split = np.isfinite(shown["threshold"].to_numpy())
+    text = [
+        f"node {node}: vector {sv}<br>{n} training rows<br>"
+        + (f"left where score ≤ {t:.3g}" if cut else "does not split")
+        for node, sv, n, t, cut in zip(
+            shown.index, shown["sv_index"], rows, shown["threshold"], split
+        )
+    ]  # fmt: skip
+    return theme.scatter(
+        len(shown), x=theme.light(x), y=theme.light(shown["depth"]), mode="markers",
+        name="node (area: training rows)", customdata=shown.index.to_numpy().astype(np.int32),
+        text=text, hovertemplate="%{text}<extra></extra>",
+        marker={"color": theme.COLORS[0], "symbol": "circle",
+                "size": theme.light(5 + 14 * np.sqrt(rows / rows.max()))},
+    )  # fmt: skip
+
+
+def _asked(trace: TreeTrace, x: NDArray[Any], path: NDArray[Any]) -> go.Scatter:
+    """The nodes on the path, with what happened there."""
+    k = np.arange(1, len(path) + 1)
+    text = [
+        f"step {i}: vector {trace.index[i]}<br>score {trace.score[i]:.3g}<br>"
+        f"threshold {trace.threshold[i]:.3g}<br>running sum {trace.partial[i]:.3g}"
+        for i in k
+    ]
+    return go.Scatter(
+        x=theme.light(x), y=theme.light(k), mode="markers", name="asked on the path",
+        customdata=path.astype(np.int32), text=text, hovertemplate="%{text}<extra></extra>",
+        marker={"color": theme.COLORS[4], "symbol": theme.QUERY_SYMBOL, "size": 13,
+                "line": {"width": 1, "color": theme.INK}},
+    )  # fmt: skip
+
+
+def _ring(x: float, y: float) -> go.Scatter:
+    return go.Scatter(
+        x=[x], y=[y], mode="markers", name="chosen node", hoverinfo="skip",
+        marker={"color": "rgba(0,0,0,0)", "size": 24, "line": {"width": 2.5, "color": theme.INK}},
+    )  # fmt: skip
+
+
+def _positions(shown: pd.DataFrame) -> NDArray[np.float64]:
+    """Leaves stand side by side, every other node above the middle of its children."""
+    place = {node: i for i, node in enumerate(shown.index)}
+    parent = [place.get(p, -1) for p in shown["parent"]]
+    has_child = np.zeros(len(shown), dtype=bool)
+    has_child[[p for p in parent if p >= 0]] = True
+    x = np.zeros(len(shown))
+    x[~has_child] = np.arange((~has_child).sum())
+    total, count = np.zeros(len(shown)), np.zeros(len(shown))
+    for i in range(len(shown) - 1, -1, -1):  # children come after their parents
+        if has_child[i]:
+            x[i] = total[i] / count[i]
+        if parent[i] >= 0:
+            total[parent[i]] += x[i]
+            count[parent[i]] += 1
+    return x
+
+
+def _edges(nodes: NDArray, parent: NDArray, x: NDArray, y: NDArray) -> dict[str, NDArray]:
+    """Lines from parents to children, broken between one and the next."""
+    place = {node: i for i, node in enumerate(nodes)}
+    ends = [(place[p], i) for i, p in enumerate(parent) if p >= 0]
+    if not ends:
+        return {"x": theme.light([]), "y": theme.light([])}
+    gap = np.full(len(ends), np.nan)
+    above, below = np.array(ends).T
+    return {
+        name: theme.light(np.column_stack([a[above], a[below], gap]).ravel())
+        for name, a in (("x", x), ("y", y))
+    }
+
+
+def _with_images(picture: go.Figure, images: NDArray[Any]) -> go.Figure:
+    """Put the images asked under their steps, on an axis of their own."""
+    count, height, width = images.shape
+    strip = np.full((height, count * (width + 2)), np.nan, dtype=np.float32)
+    for k, image in enumerate(images):
+        strip[:, k * (width + 2) + 1 : k * (width + 2) + 1 + width] = image
+    x = 0.5 + (np.arange(strip.shape[1]) + 0.5) / (width + 2)
+    picture.add_trace(
+        go.Heatmap(
+            x=theme.light(x), z=strip, colorscale=theme.sequential_scale(), showscale=False,
+            hoverinfo="skip", name="vectors asked", yaxis="y2",
+        )
+    )  # fmt: skip
+    picture.update_layout(
+        yaxis={"domain": [0.3, 1.0]},
+        yaxis2={"domain": [0.0, 0.2], "autorange": "reversed", "visible": False},
+    )
+    return picture

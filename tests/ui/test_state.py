@@ -1,0 +1,98 @@
+"""Session and URL: who wins, what is kept, what is written."""
+
+import pytest
+from streamlit.testing.v1 import AppTest
+
+
+def page() -> None:
+    """A page with one choice of its own."""
+    import streamlit as st
+
+    from kmviz.ui import Number, state
+
+    state.arrive("Here", {"w": Number(10, 0, 200)})
+    if st.session_state.get("limit"):
+        state.limit("w", 0, 50)
+    if not st.session_state.get("hide"):
+        st.slider("w", 0, 200, key="w")
+    st.button("preset", on_click=state.put, kwargs={"w": 77, "C": 3.0})
+    st.text(str(state.link()))
+    st.text(str(state.link("Elsewhere")))
+    state.settle()
+
+
+@pytest.fixture
+def app():
+    return AppTest.from_function(page, default_timeout=30)
+
+
+def ran(app):
+    app.run()
+    assert not app.exception, app.exception
+    return app
+
+
+def test_a_url_that_says_the_same_is_left_alone(app):
+    app.query_params["w"] = "10.0"
+    ran(app)
+    assert app.query_params == {"w": "10.0"}
+
+
+def test_a_moved_widget_is_written_with_all_other_choices(app):
+    ran(app).slider(key="w").set_value(20)
+    ran(app)
+    assert app.query_params["w"] == "20"
+    assert app.query_params["data"] == "banana"
+    assert "gamma" not in app.query_params
+
+
+def test_back_brings_the_session_along(app):
+    ran(app).slider(key="w").set_value(20)
+    ran(app).slider(key="w").set_value(30)
+    ran(app)
+    app.query_params["w"] = "20"
+    ran(app)
+    assert app.session_state["w"] == app.slider(key="w").value == 20
+
+
+def test_a_widget_moved_while_the_url_is_late_wins(app):
+    ran(app).slider(key="w").set_value(20)
+    ran(app)
+    app.slider(key="w").set_value(30)
+    app.query_params["w"] = "10"
+    ran(app)
+    assert app.session_state["w"] == 30
+    assert app.query_params["w"] == "30"
+
+
+def test_a_choice_outlives_a_page_that_does_not_draw_it(app):
+    ran(app).slider(key="w").set_value(20)
+    ran(app)
+    app.session_state["hide"] = True
+    ran(ran(app))
+    app.session_state["hide"] = False
+    assert ran(app).slider(key="w").value == 20
+
+
+def test_a_callback_sets_choices(app):
+    ran(app).button[0].click()
+    ran(app)
+    assert app.slider(key="w").value == 77
+    assert (app.query_params["w"], app.query_params["C"]) == ("77", "3")
+
+
+def test_a_limited_choice_shows_the_limit_and_leaves_the_url_alone(app):
+    app.session_state["limit"] = True
+    app.query_params["w"] = "120"
+    ran(ran(app))
+    assert app.slider(key="w").value == 50
+    assert app.query_params == {"w": "120"}
+
+
+def test_links_carry_shared_choices_and_only_this_page_its_own(app):
+    app.query_params["w"], app.query_params["C"] = "33", "7.5"
+    ran(app)
+    here, elsewhere = (eval(t.value) for t in app.text)
+    assert (here["w"], here["C"]) == ("33", "7.5")
+    assert elsewhere["C"] == "7.5"
+    assert "w" not in elsewhere

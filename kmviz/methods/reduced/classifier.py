@@ -54,7 +54,8 @@ class ReducedSetClassifier(MachineClassifier):
         trained one. `GridSearchCV` over `estimator__C` needs it given.
     n_vectors : float, int or "auto", default=0.1
         A share of the machine's vectors (at least two, one a side), a number of vectors, or
-        "auto": the fewest whose answers differ from the machine's on at most `max_disagreement` of held-out rows.
+        "auto": the fewest whose answers differ from the machine's on at most
+        `max_disagreement` of held-out rows.
     method : {"auto", "joint", "incremental", "fixed_point", "selection", "eigen"}
         "joint" adds vectors one at a time, then moves all together; "incremental" leaves out
         the last part; "fixed_point" is Schoelkopf's iteration (radial kernels only);
@@ -231,9 +232,7 @@ class ReducedSetClassifier(MachineClassifier):
         sums = machine.decision_function(X[rows]) + machine.bias
         return replace(machine, bias=bayes_threshold(sums, y[rows] > 0, machine.bias))
 
-    def _smallest(
-        self, problem: HeldProblem, space: Space, method: str
-    ) -> tuple[Path, int | None]:
+    def _smallest(self, problem: HeldProblem, space: Space, method: str) -> tuple[Path, int | None]:
         """Return the fewest vectors that agree well enough on the held rows, None if none do."""
         machine, held = problem.machine, problem.held
         wanted = machine.decision_function(held) > 0
@@ -245,7 +244,9 @@ class ReducedSetClassifier(MachineClassifier):
 
         most = max(1, machine.n_vectors // 2)
         sizes = sorted({min(2**k, most) for k in range(most.bit_length() + 1)})
-        path = grow(machine, space, sizes, method, enough=lambda path: is_good(path, path.n_vectors))
+        path = grow(
+            machine, space, sizes, method, enough=lambda path: is_good(path, path.n_vectors)
+        )
         low, high = 0, path.n_vectors
         if not high or not is_good(path, high):
             return path, None

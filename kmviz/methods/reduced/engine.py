@@ -17,13 +17,12 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.linalg import solve_triangular
 
 from kmviz.kernels import is_known
 from kmviz.loops.reduced import sequential_outputs
 from kmviz.loops.threads import over_chunks
 from kmviz.machines import KernelMachine
-from kmviz.methods.reduced.objective import Floats, lower_factor
+from kmviz.methods.reduced.objective import Floats
 from kmviz.methods.reduced.path import Stage
 from kmviz.traces import ReducedTrace
 
@@ -56,7 +55,7 @@ class ReducedEngine:
         self.machine, self.original, self.rho = machine, original, rho
         self.overhead = 0.0
         n = machine.n_vectors
-        self.nested = nested_weights(stage, n) if stage is not None and 0 < n <= NESTED else None
+        self.nested = stage.nested(n) if stage is not None and 0 < n <= NESTED else None
         if self.nested is not None:
             self.nested[-1] = machine.beta
         self.low: Floats | None = None
@@ -68,7 +67,7 @@ class ReducedEngine:
         if n == 0:
             return
         if self.nested is None:
-            self.nested = nested_weights(stage, n) if stage is not None else np.tri(n) * machine.beta
+            self.nested = stage.nested(n) if stage is not None else np.tri(n) * machine.beta
         rows = X[:: max(1, len(X) // CALIBRATION_ROWS)]
         values = np.asarray(machine.kernel(rows, machine.vectors), dtype=np.float64)
         partial = values @ self.nested.T - machine.bias
@@ -140,14 +139,3 @@ def corridor(partial: Floats) -> tuple[Floats, Floats]:
     high = np.maximum(np.maximum.accumulate(high[::-1])[::-1], 0.0)
     more = MARGIN * (high - low)
     return np.concatenate([[-np.inf], low - more]), np.concatenate([[np.inf], high + more])
-
-
-def nested_weights(stage: Stage, n: int) -> Floats:
-    """Return the weights of the first 1, 2, ..., n vectors, a row each.
-
-    With K = LL' and c = L^-1 b the first k weights are sum_(j <= k) c_j (L^-T)_j.
-    """
-    factor = lower_factor(stage.K[:n, :n])
-    coordinates = solve_triangular(factor, stage.b[:n], lower=True)
-    columns = solve_triangular(factor, np.eye(n), lower=True, trans=1)
-    return np.cumsum((columns * coordinates).T, axis=0) / stage.scale[:n]

@@ -74,10 +74,30 @@ class Stage:
         """Return the best weights of the first n vectors."""
         return exact_weights(self.K[:n, :n], self.b[:n]) / self.scale[:n]
 
+    def nested(self, n: int) -> Floats:
+        """Return the best weights of the first 1, 2, ..., n vectors, a row each.
+
+        With K = LL' and c = L^-1 b the first k weights are sum_(j <= k) c_j (L^-T)_j.
+        """
+        return self._unscaled(n)[0] / self.scale[:n]
+
     def explained(self) -> Floats:
-        """Return the squared length of Psi's projection on the first 1, 2, ... vectors."""
-        factor = lower_factor(self.K)
-        return np.cumsum(solve_triangular(factor, self.b, lower=True) ** 2)
+        """Return ||Psi||^2 - F for the first 1, 2, ... vectors.
+
+        The weights solve a system with a little jitter D on its diagonal, so that
+        g'b + g'Dg = ||Psi||^2 - F.
+        """
+        weights, sums, jitter = self._unscaled(len(self.b))
+        return sums + weights**2 @ jitter
+
+    def _unscaled(self, n: int) -> tuple[Floats, Floats, Floats]:
+        """Return the nested weights at unit length, their g'b, and the jitter they rest on."""
+        factor = lower_factor(self.K[:n, :n])
+        coordinates = solve_triangular(factor, self.b[:n], lower=True)
+        columns = solve_triangular(factor, np.eye(n), lower=True, trans=1)
+        jitter = np.einsum("ij,ij->i", factor, factor) - np.diag(self.K)[:n]
+        weights = np.cumsum((columns * coordinates).T, axis=0)
+        return weights, np.cumsum(coordinates**2), np.maximum(jitter, 0.0)
 
 
 @dataclass(frozen=True, eq=False)

@@ -24,7 +24,7 @@ Search = Callable[[Basis], Floats]
 ITERATIONS = 30
 
 #: Fixed point: iterations, and starts before the best support vector itself is taken.
-FIXED_POINT_ITERATIONS, STARTS = 200, 5
+FIXED_POINT_ITERATIONS, STARTS = 100, 5
 
 
 def best_start(basis: Basis) -> Floats:
@@ -65,7 +65,7 @@ def by_fixed_point(basis: Basis) -> Floats:
 
 def _iterate(plain, z: Floats, rows: Floats, terms: Floats) -> Floats | None:
     for _ in range(FIXED_POINT_ITERATIONS):
-        pulls = terms * plain(z[None], rows)[0]  # eq. 20
+        pulls = terms * values_and_slopes(plain, z[None], rows)[0][0]  # eq. 20
         total = pulls.sum()
         if abs(total) < 1e-8 * np.abs(pulls).sum() or not np.abs(pulls).sum():
             return None

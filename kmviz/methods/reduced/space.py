@@ -166,7 +166,9 @@ def _without_column(Z: Rows, near: Rows, kernel: Polynomial) -> tuple[Rows, Rows
     if not kernel.coef0:
         return Z[:, :-1] / np.sqrt(kernel.gamma), near[:, :-1] / np.sqrt(kernel.gamma)
     unit = Z / np.linalg.norm(Z, axis=1, keepdims=True)
-    least = (near[:, -1] / np.linalg.norm(near, axis=1)).min() / max(10.0, REACH ** (1.0 / kernel.degree))
+    least = (near[:, -1] / np.linalg.norm(near, axis=1)).min() / max(
+        10.0, REACH ** (1.0 / kernel.degree)
+    )
     last = np.where(unit[:, -1] < 0, -1.0, 1.0) * np.maximum(np.abs(unit[:, -1]), least)
     scale = np.sqrt(kernel.coef0 / kernel.gamma)
     return unit[:, :-1] / last[:, None] * scale, near[:, :-1] / near[:, -1:] * scale

@@ -1,0 +1,264 @@
+"""Reduced sets: contract, recovery, parameters, thresholds, sequential answers."""
+
+import numpy as np
+import pytest
+from sklearn.datasets import make_moons
+from sklearn.exceptions import NotFittedError
+from sklearn.frozen import FrozenEstimator
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import StandardScaler
+from sklearn.svm import SVC
+from sklearn.utils._param_validation import InvalidParameterError
+from sklearn.utils.estimator_checks import parametrize_with_checks
+
+from kmviz import ExactClassifier, ReducedSetClassifier, VirtualSVClassifier
+from kmviz.kernels import RBF, Linear, Normalized, Polynomial
+from kmviz.machines import KernelMachine
+
+X, Y = make_moons(200, noise=0.2, random_state=0)
+QUERIES, TRUTH = make_moons(300, noise=0.2, random_state=1)
+KERNELS = [
+    RBF(1.5),
+    Polynomial(3, 1.0, 1.0),
+    Polynomial(5, 0.7, 0.0),
+    Normalized(Polynomial(4, 2.0, 1.0)),
+    Normalized(RBF(1.0)),
+]
+
+
+class CountingRBF(RBF):
+    """An RBF kernel that counts the values it computes."""
+
+    values = 0
+
+    def __call__(self, A, B):
+        CountingRBF.values += len(A) * len(B)
+        return super().__call__(A, B)
+
+
+@parametrize_with_checks([ReducedSetClassifier(), ReducedSetClassifier(sequential=True)])
+def test_scikit_learn_contract(estimator, check):
+    check(estimator)
+
+
+@pytest.mark.parametrize("kernel", KERNELS, ids=str)
+def test_the_result_is_a_machine_near_the_original(kernel):
+    clf = ReducedSetClassifier(SVC(kernel=kernel, C=5.0), n_vectors=12).fit(X, Y)
+    assert isinstance(clf.machine_, KernelMachine)
+    assert clf.machine_.kernel == clf.original_.kernel
+    assert clf.machine_.n_vectors <= 12
+    assert clf.rho_ < 0.15
+    wanted = clf.original_.decision_function(QUERIES) > 0
+    assert np.mean((clf.decision_function(QUERIES) > 0) == wanted) > 0.97
+    np.testing.assert_array_equal(clf.steps(QUERIES), clf.machine_.n_vectors)
+
+
+@pytest.mark.parametrize("kernel", KERNELS, ids=str)
+def test_rho_is_the_distance_in_feature_space(kernel):
+    clf = ReducedSetClassifier(SVC(kernel=kernel, C=5.0), n_vectors=4).fit(X, Y)
+    full, few = clf.original_, clf.machine_
+    psi_sq = full.beta @ kernel(full.vectors, full.vectors) @ full.beta
+    cross = full.beta @ kernel(full.vectors, few.vectors) @ few.beta
+    own = few.beta @ kernel(few.vectors, few.vectors) @ few.beta
+    assert np.sqrt(max(psi_sq - 2 * cross + own, 0.0) / psi_sq) == pytest.approx(clf.rho_, abs=2e-4)
+
+
+def test_a_machine_that_is_three_vectors_is_recovered_by_three():
+    three = np.array([[0.0, 0.0], [2.0, 0.5], [-1.0, 1.5]])
+    crowd = np.repeat(three, 10, axis=0)
+    beta = np.tile([0.1, 0.2, -0.05, 0.15, 0.1, 0.1, 0.1, 0.1, 0.1, 0.1], 3)
+    beta *= np.repeat([1.0, -2.0, 1.5], 10)
+    clf = ReducedSetClassifier(FrozenEstimator(_holding(KernelMachine(crowd, beta, 0.1, RBF(0.7)))))
+    clf.set_params(n_vectors=3).fit(X)
+    assert clf.rho_ < 1e-4
+    order = np.argsort(clf.machine_.vectors[:, 0])
+    np.testing.assert_allclose(clf.machine_.vectors[order], three[[2, 0, 1]], atol=1e-3)
+
+
+def _holding(machine):
+    """Return a fitted estimator that offers this machine."""
+    clf = ExactClassifier().fit(X, Y)
+    clf.machine_, clf.machines_, clf.engines_[0].machine = machine, [machine], machine
+    return clf
+
+
+def test_a_linear_kernel_takes_one_vector():
+    clf = ReducedSetClassifier(SVC(kernel="linear"), n_vectors=5).fit(X, Y)
+    assert clf.machine_.n_vectors == 1
+    assert clf.rho_ < 1e-6
+    np.testing.assert_allclose(
+        clf.decision_function(QUERIES), clf.original_.decision_function(QUERIES), atol=1e-9
+    )
+
+
+@pytest.mark.parametrize("coef0", [0.0, 1.0])
+def test_quadratic_kernels_are_solved_exactly(coef0):
+    rng = np.random.default_rng(0)
+    rows = rng.normal(size=(120, 4))
+    y = rows[:, 0] * rows[:, 1] + rows[:, 2] ** 2 > 0.8
+    rank = 4 + int(coef0 > 0)
+    svc = SVC(kernel="poly", degree=2, gamma=1.0, coef0=coef0, C=10.0)
+    clf = ReducedSetClassifier(svc, n_vectors=10, method="eigen").fit(rows, y)
+    assert clf.machine_.n_vectors == rank
+    assert clf.rho_ < 1e-4
+    wanted = clf.original_.decision_function(rows)
+    np.testing.assert_allclose(clf.decision_function(rows), wanted, atol=1e-4 * np.ptp(wanted))
+    fewer = ReducedSetClassifier(svc, n_vectors=2, method="eigen").fit(rows, y)
+    other = ReducedSetClassifier(svc, n_vectors=2, method="incremental").fit(rows, y)
+    assert fewer.rho_ <= other.rho_ + 1e-6  # no two other vectors do better
+
+
+@pytest.mark.parametrize("method", ["incremental", "fixed_point", "selection"])
+def test_joint_beats_every_other_way(method):
+    svc = SVC(gamma=1.5, C=5.0)
+    joint = ReducedSetClassifier(svc, n_vectors=8, method="joint").fit(X, Y)
+    other = ReducedSetClassifier(svc, n_vectors=8, method=method).fit(X, Y)
+    assert joint.rho_ < other.rho_ < 1.0
+
+
+def test_selection_takes_support_vectors():
+    clf = ReducedSetClassifier(SVC(gamma=1.5), n_vectors=6, method="selection").fit(X, Y)
+    for vector in clf.machine_.vectors:
+        assert (np.abs(clf.original_.vectors - vector).sum(axis=1) == 0).any()
+
+
+def test_a_kernel_without_formula_is_served_by_selection():
+    def laplacian(A, B):
+        return np.exp(-np.abs(np.asarray(A)[:, None] - np.asarray(B)[None]).sum(axis=2))
+
+    clf = ReducedSetClassifier(SVC(kernel=laplacian, C=5.0), n_vectors=30).fit(X, Y)
+    assert clf.score(QUERIES, TRUTH) > 0.85
+    with pytest.raises(ValueError, match="method='joint' needs"):
+        ReducedSetClassifier(SVC(kernel=laplacian), method="joint").fit(X, Y)
+
+
+@pytest.mark.parametrize("sequential", [False, True])
+@pytest.mark.parametrize("rows", [1, 50])
+def test_steps_are_what_a_counting_kernel_counts(sequential, rows):
+    svc = SVC(kernel=CountingRBF(1.5), C=5.0)
+    clf = ReducedSetClassifier(svc, n_vectors=10, sequential=sequential).fit(X, Y)
+    for start in range(0, 200, 50):
+        asked = QUERIES[start : start + rows]
+        CountingRBF.values = 0
+        clf.predict(asked)
+        counted = CountingRBF.values
+        assert counted == clf.steps(asked).sum()
+
+
+def test_sequential_answers_equal_the_whole_machine_and_cost_less():
+    svc = SVC(gamma=1.5, C=5.0)
+    clf = ReducedSetClassifier(svc, n_vectors=20, sequential=True).fit(X, Y)
+    whole = clf.machine_.decision_function(QUERIES) > 0
+    assert np.mean((clf.decision_function(QUERIES) > 0) == whole) > 0.98
+    assert clf.steps(QUERIES).mean() < 15
+    assert clf.overhead_ > 0
+    # on the rows that calibrated it, not a single sign differs
+    own = clf.machine_.decision_function(X) > 0
+    np.testing.assert_array_equal(clf.decision_function(X) > 0, own)
+
+
+@pytest.mark.parametrize("sequential", [False, True])
+def test_trace(sequential):
+    clf = ReducedSetClassifier(SVC(gamma=1.5), n_vectors=9, sequential=sequential).fit(X, Y)
+    for x in QUERIES[:20]:
+        trace = clf.trace(x)
+        assert len(trace.to_frame()) == 10
+        assert trace.output == clf.decision_function(x[None])[0]
+        assert trace.stop == clf.steps(x[None])[0]
+        assert trace.exact == pytest.approx(clf.original_.decision_function(x[None])[0], rel=1e-9)
+        assert trace.partial[trace.stop] == pytest.approx(trace.output, abs=1e-8)
+        assert trace.partial[0] == -clf.machine_.bias
+        inside = (trace.low <= trace.partial) & (trace.partial <= trace.high)
+        assert inside[: trace.stop].all()
+
+
+def test_bayes_threshold_errs_no_more_on_the_training_rows():
+    svc = SVC(gamma=3.0, C=50.0)
+    plain = ReducedSetClassifier(svc, n_vectors=3).fit(X, Y)
+    bayes = ReducedSetClassifier(svc, n_vectors=3, threshold="bayes").fit(X, Y)
+    assert bayes.score(X, Y) > plain.score(X, Y)
+    assert bayes.machine_.bias != plain.machine_.bias
+    frozen = ReducedSetClassifier(
+        FrozenEstimator(svc.fit(X, Y)), n_vectors=3, threshold="bayes"
+    ).fit(X)
+    agree = [np.mean(c.predict(X) == svc.predict(X)) for c in (plain, frozen)]
+    assert agree[1] >= agree[0]
+
+
+def test_auto_finds_a_small_set_that_agrees():
+    rows, y = make_moons(1200, noise=0.2, random_state=3)
+    clf = ReducedSetClassifier(SVC(gamma=1.5), n_vectors="auto", random_state=0).fit(rows, y)
+    assert 2 <= clf.machine_.n_vectors <= clf.original_.n_vectors / 4
+    queries = make_moons(2000, noise=0.2, random_state=4)[0]
+    differ = (clf.decision_function(queries) > 0) != (clf.original_.decision_function(queries) > 0)
+    assert differ.mean() < 0.03
+    assert clf.promise_.rows == 150
+    assert 0 < clf.promise_.rate < 0.08
+    stricter = clf.set_params(max_disagreement=0.0).fit(rows, y)
+    assert stricter.machine_.n_vectors >= 4
+
+
+def test_auto_keeps_the_machine_where_nothing_smaller_will_do():
+    rng = np.random.default_rng(0)
+    rows = rng.normal(size=(80, 6))
+    beta = np.where(np.arange(80) < 50, 1.0, -1.0)  # every row a world of its own, most positive
+    machine = KernelMachine(rows, beta, 0.0, RBF(30.0))
+    clf = ReducedSetClassifier(FrozenEstimator(_holding(machine)), n_vectors="auto")
+    clf.set_params(max_disagreement=0.0, random_state=0)
+    clf.estimator.estimator.n_features_in_ = 6
+    clf.fit(np.repeat(rows, 6, axis=0))
+    assert clf.machine_ is clf.original_
+    assert clf.rho_ == 0.0
+
+
+def test_one_method_over_another():
+    """A reduced set is a machine: other methods run on it, and it on theirs."""
+    reduced = ReducedSetClassifier(SVC(gamma=1.5), n_vectors=10).fit(X, Y)
+    over = ExactClassifier(FrozenEstimator(reduced)).fit(X)
+    assert over.machine_ is reduced.machine_
+    of_virtual = ReducedSetClassifier(
+        VirtualSVClassifier(make_pipeline(StandardScaler(), SVC(gamma=1.5))), n_vectors=10
+    ).fit(X * [10.0, 0.1], Y)
+    assert of_virtual.score(QUERIES * [10.0, 0.1], TRUTH) > 0.9
+
+
+def test_one_vector_and_weights_of_one_sign():
+    one = KernelMachine(np.array([[1.0, 2.0]]), np.array([0.5]), 0.1, RBF(1.0))
+    clf = ReducedSetClassifier(FrozenEstimator(_holding(one)), n_vectors=1).fit(X)
+    np.testing.assert_allclose(clf.decision_function(X), one.decision_function(X), atol=1e-8)
+    many = KernelMachine(X[:30], np.full(30, 0.3), 1.0, RBF(1.0))
+    clf = ReducedSetClassifier(FrozenEstimator(_holding(many)), n_vectors=8).fit(X)
+    assert clf.rho_ < 0.2
+
+
+@pytest.mark.parametrize(
+    ("params", "word"),
+    [
+        ({"n_vectors": 0}, "n_vectors"),
+        ({"n_vectors": 0.0}, "n_vectors"),
+        ({"n_vectors": 1.5}, "n_vectors"),
+        ({"n_vectors": 10_000}, "n_vectors=10000 is more than"),
+        ({"n_vectors": "few"}, "n_vectors"),
+        ({"method": "magic"}, "method"),
+        ({"threshold": 0.3}, "threshold"),
+        ({"sequential": "yes"}, "sequential"),
+        ({"max_disagreement": -0.1}, "max_disagreement"),
+        ({"method": "eigen"}, "degree 2"),
+        ({"method": "fixed_point", "estimator": SVC(kernel="poly")}, "radial"),
+    ],
+)
+def test_bad_parameters_are_named(params, word):
+    with pytest.raises((InvalidParameterError, ValueError), match=word):
+        ReducedSetClassifier(**params).fit(X, Y)
+
+
+def test_asking_before_fitting():
+    with pytest.raises(NotFittedError):
+        ReducedSetClassifier().predict(X)
+
+
+def test_linear_rows_of_every_kind_are_read():
+    for kernel in (Linear(), Normalized(Linear()), Polynomial(1, 2.0, 1.0)):
+        clf = ReducedSetClassifier(SVC(kernel=kernel), n_vectors=2).fit(X, Y)
+        wanted = clf.original_.decision_function(QUERIES)
+        np.testing.assert_allclose(clf.decision_function(QUERIES), wanted, atol=1e-6)

@@ -29,8 +29,7 @@ def choose_data() -> None:
 def choose_rows(data: Dataset) -> None:
     """Draw the choice of classes, and of rows, noise and seed where the set has them."""
     if len(data.class_names) > 2:
-        pair = prepare.two_classes(data, st.session_state["pair"])[1]
-        state.replace("pair", pair)
+        state.replace("pair", prepare.pair_text(data, st.session_state["pair"]))
         st.selectbox(
             "Two classes",
             prepare.pairs(data.class_names),

@@ -23,10 +23,7 @@ UNEVEN = 10.0
 
 @dataclass(frozen=True, eq=False)
 class Prepared:
-    """A two-class data set with labels -1 and +1, and how it was made.
-
-    `load_code` and `steps` are the Python that makes it again.
-    """
+    """A two-class data set with labels -1 and +1, and what was done to make it."""
 
     data: Dataset
     pair: str
@@ -58,18 +55,25 @@ def load(name: str, noise: float | None, seed: int, n: int | None) -> Dataset:
     return datasets.load(name, **chosen)
 
 
-def two_classes(data: Dataset, pair: str) -> tuple[Dataset, str]:
-    """Keep one pair of classes, with labels -1 and +1; a pair that is none is the first."""
+def find_pair(data: Dataset, pair: str) -> tuple[int, int]:
+    """Return the positions of two classes; a text that names no pair is the set's default."""
     names = data.class_names
-    if len(names) == 2:
-        chosen = (0, 1)
-        pair = ""
-    else:
-        known = dict(zip(pairs(names), combinations(range(len(names)), 2)))
-        reverse = {f"{names[j]}-{names[i]}": (i, j) for i, j in known.values()}
-        default = DEFAULT_PAIR.get(data.name, next(iter(known)))
-        chosen = (known | reverse).get(pair) or known[default]
-        pair = f"{names[chosen[0]]}-{names[chosen[1]]}"
+    known = dict(zip(pairs(names), combinations(range(len(names)), 2)))
+    reverse = {f"{names[j]}-{names[i]}": (i, j) for i, j in known.values()}
+    default = known[DEFAULT_PAIR.get(data.name, next(iter(known)))]
+    return (known | reverse).get(pair, default)
+
+
+def pair_text(data: Dataset, pair: str) -> str:
+    """Return the pair as the URL writes it; empty where there are two classes only."""
+    if len(data.class_names) == 2:
+        return ""
+    return "-".join(data.class_names[i] for i in find_pair(data, pair))
+
+
+def two_classes(data: Dataset, pair: str) -> Dataset:
+    """Keep one pair of classes, with labels -1 and +1."""
+    names, chosen = data.class_names, find_pair(data, pair)
     labels = np.unique(np.concatenate([data.y_train, data.y_test]))
     low, high = labels[list(chosen)]
     parts = {}
@@ -78,13 +82,12 @@ def two_classes(data: Dataset, pair: str) -> tuple[Dataset, str]:
         keep = (y == low) | (y == high)
         parts[f"X_{part}"] = X if keep.all() else X[keep]
         parts[f"y_{part}"] = np.where(y[keep] == high, 1, -1)
-    two = replace(data, class_names=(names[chosen[0]], names[chosen[1]]), **parts)
-    return two, pair
+    return replace(data, class_names=(names[chosen[0]], names[chosen[1]]), **parts)
 
 
 def prepare(data: Dataset, pair: str, n: int | None) -> Prepared:
     """Make the two-class problem that every page shows."""
-    two, pair = two_classes(data, pair)
+    two, pair = two_classes(data, pair), pair_text(data, pair)
     notes = [f"{' against '.join(two.class_names)} of {len(data.class_names)} classes"]
     notes = notes if pair else []
     rows = n or DEFAULT_ROWS.get(data.name, MOST_TRAIN)

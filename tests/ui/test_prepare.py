@@ -33,7 +33,7 @@ def three():
     ],
 )
 def test_a_pair_is_found_by_name_or_falls_back(three, pair, kept):
-    two, text = prepare.two_classes(three, pair)
+    two, text = prepare.two_classes(three, pair), prepare.pair_text(three, pair)
     assert two.class_names == kept
     assert text == "-".join(kept)
     assert set(two.y_train) == {-1, 1}
@@ -41,7 +41,7 @@ def test_a_pair_is_found_by_name_or_falls_back(three, pair, kept):
 
 
 def test_the_second_class_of_the_pair_is_plus_one(three):
-    two, _ = prepare.two_classes(three, "a-d")
+    two = prepare.two_classes(three, "a-d")
     assert np.array_equal(two.X_train[two.y_train > 0], three.X_train[three.y_train == 2])
 
 

@@ -1,0 +1,18 @@
+"""The Anytime bounds page as a person meets it."""
+
+from tests.browser.harness import click_point, parameters, press, shown
+
+
+def test_a_cold_deep_link_a_moved_step_and_a_clicked_query(visit):
+    page = visit("/Anytime_Bounds?data=banana&basis=given&step=4")
+    assert page.locator("h1").first.inner_text() == "Anytime bounds"
+    assert shown(page, "step") == "4"
+    for key in ("bounds", "steps", "orderings"):
+        assert page.locator(f".st-key-{key} .main-svg").count() > 0
+    press(page, "step", "ArrowRight", times=3)
+    assert parameters(page)["step"] == "7"
+    assert page.get_by_text("After 7 kernel values").count() == 1
+    click_point(page, "steps", trace=0, point=3)
+    chosen = parameters(page)["query"]
+    assert page.get_by_text(f"Query {chosen}: the interval closes").count() == 1
+    assert parameters(page)["step"] == "7", "the step survives another query"

@@ -49,13 +49,17 @@ def bounds(trace: AnytimeTrace, step: int) -> go.Figure:
     top = _height(trace, last)
     figure = go.Figure([*_interval(trace, k), *_marks(trace, step, last), *_residuals(trace, k)])
     theme.finish(figure, "kernel values computed, k", "f(x)", height=560)
-    note = {"text": f"sign certain at k = {trace.stop}", "x": trace.stop, "y": 1, "yref": "paper"}
+    text = f"sign certain at k = {trace.stop}"
+    if not is_certain(trace, trace.stop):
+        text = f"exact sum taken after k = {trace.stop}"
+    note = {"text": text, "x": trace.stop, "y": 1, "yref": "paper"}
     right = trace.stop > last / 2
     figure.update_layout(
         yaxis={"domain": [0.37, 1.0], "range": [-top, top]},
         yaxis2={"domain": [0.0, 0.3], "type": "log", "title": "share left", "zeroline": False},
         xaxis={"anchor": "y2", "range": [-0.01 * last, 1.01 * last]},
         hovermode="x unified",
+        legend={"traceorder": "normal"},
         shapes=[
             {"x0": 0, "x1": 1, "xref": "paper", "y0": 0, "y1": 0, "line": _line(theme.INK, 1)},
             {
@@ -68,6 +72,11 @@ def bounds(trace: AnytimeTrace, step: int) -> go.Figure:
         ],
     )  # fmt: skip
     return figure
+
+
+def is_certain(trace: AnytimeTrace, step: int) -> bool:
+    """Whether the interval after `step` kernel values excludes 0."""
+    return bool(trace.lower[step] > 0 or trace.upper[step] < 0)
 
 
 def _line(color: str, width: float, dash: str = "solid") -> dict[str, Any]:
@@ -154,11 +163,14 @@ def orderings(records: Mapping[str, OrderRecord], chosen: str) -> go.Figure:
             )  # fmt: skip
     figure = theme.finish(go.Figure(lines), "kernel values computed, k", "", height=430)
     figure.update_layout(
-        xaxis={"domain": [0.0, 0.46]},
-        xaxis2={"domain": [0.55, 1.0], "anchor": "y2", "title": "kernel values computed, k"},
-        yaxis={"title": "mean width, upper - lower", "type": "log"},
+        xaxis={"domain": [0.0, 0.44]},
+        xaxis2={"domain": [0.56, 1.0], "anchor": "y2", "title": "kernel values computed, k"},
+        yaxis={
+            "title": "mean width, upper - lower", "type": "log", "dtick": 1,
+            "exponentformat": "power",
+        },
         yaxis2={"anchor": "x2", "title": "share of queries decided", "tickformat": ".0%"},
-    )
+    )  # fmt: skip
     return figure
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 import streamlit as st
@@ -86,7 +86,7 @@ def sentence(problem: Problem, record: AnytimeTrace, step: int) -> str:
     """Say what is known of f(x) after `step` kernel values."""
     low, high = record.lower[step], record.upper[step]
     text = f"After **{step} kernel values** we know that f(x) is in **[{low:.4g}, {high:.4g}]**"
-    if low > 0 or high < 0:
+    if figures.is_certain(record, step):
         name = problem.data.class_names[int(low > 0)]
         return f"{text}: the class is **{name}**, for certain."
     return f"{text}: it holds 0, so both classes are still possible."
@@ -97,12 +97,15 @@ def closing(record: AnytimeTrace) -> str:
     k = record.stop
     machine = record.w_rest[k] / max(record.w_rest[0], 1e-300)
     query = float(np.sqrt(record.residual_sq[k] / max(record.residual_sq[0], 1e-300)))
+    left = f"{machine:.1%} of the machine W and {query:.1%} of the query were left"
+    if not figures.is_certain(record, k):
+        return f"After step {k} {left}: too much for a certain sign, so the exact sum was taken."
     who = "the machine's" if machine < query else "the query's"
     return (
-        f"The gap is the product of two residuals. At step {k}, where the sign became certain, "
-        f"{machine:.1%} of the machine W and {query:.1%} of the query were left: here {who} "
-        "residual closed the gap. Move the step and watch the interval shrink around the dashed "
-        "line; it never widens and never lets go of f(x)."
+        "The width of the interval is what is left of the machine times what is left of the "
+        f"query. At step {k}, where the sign became certain, {left}: here {who} residual did more "
+        "to close it. Move the step: the interval never widens and never lets go of the dashed "
+        "line."
     )
 
 
@@ -140,8 +143,14 @@ def look(reading: Reading, problem: Problem) -> str:
 
 def best(records: dict[str, OrderRecord]) -> str:
     """What to look for among the orders."""
-    mean = {n: float(np.sum(1.0 - r.decided)) for n, r in records.items()}
-    first, last = min(mean, key=mean.__getitem__), max(mean, key=mean.__getitem__)
+    score = {name: (-r.decided.sum(), r.width[-1]) for name, r in records.items()}
+    first, last = min(score, key=score.__getitem__), max(score, key=score.__getitem__)
+    length = max(len(r.decided) for r in records.values()) - 1
+    if not any(r.decided.any() for r in records.values()):
+        return (
+            f"No order decides a single query within {length} steps: this machine's W needs "
+            f"nearly all its vectors. **{first}** has the narrowest interval by then."
+        )
     return (
         f"On this machine **{first}** decides soonest and **{last}** last. A narrow mean interval "
         "is not the aim in itself: a query is done once its interval leaves 0 behind."
@@ -190,7 +199,8 @@ def _read(key: tuple, order: str, _problem: Problem) -> Reading:
 
 @st.cache_resource(max_entries=32, show_spinner=False)
 def _trace(key: tuple, order: str, query: int, _problem: Problem) -> AnytimeTrace:
-    return read(_problem, order).classifier.trace(_problem.data.X_test[query])
+    found = read(_problem, order).classifier.trace(_problem.data.X_test[query])
+    return cast(AnytimeTrace, found)
 
 
 @st.cache_resource(max_entries=8, show_spinner="Comparing all orders …", show_time=True)
@@ -211,8 +221,9 @@ def _compared(key: tuple, _problem: Problem) -> dict[str, OrderRecord]:
 @st.cache_resource(max_entries=16, show_spinner=False)
 def _steps_figure(key: tuple, order: str, query: int, _problem: Problem) -> Any:
     data = _problem.data
+    low, high = data.class_names
     return figures.steps(
-        _problem.exact, read(_problem, order).steps, data.y_test, data.class_names, query,
+        _problem.exact, read(_problem, order).steps, data.y_test, (low, high), query,
         _problem.n_vectors,
     )  # fmt: skip
 

@@ -1,0 +1,39 @@
+"""The anytime paper's table, on its smallest data sets."""
+
+import numpy as np
+import pytest
+
+from kmviz.evaluation.papers import anytime
+
+
+@pytest.fixture(scope="module")
+def small():
+    """Table 2 without the MNIST columns."""
+    patch = pytest.MonkeyPatch()
+    patch.setattr(anytime, "CASES", {n: anytime.CASES[n] for n in ("sonar", "haberman")})
+    yield anytime.table2(), anytime.machines()
+    patch.undo()
+
+
+def test_sonar_row_is_the_papers(small):
+    row = small[0].set_index(["data", "order"]).loc[("sonar", "given")]
+    assert row["ours"] == pytest.approx(row["paper"], abs=0.1)
+    assert row["median_ours"] == row["median_paper"]
+    assert row["max_ours"] == row["max_paper"]
+    assert row["speedup_ours"] == pytest.approx(3.5, abs=0.05)
+
+
+def test_hybrid_is_no_worse_than_the_papers_on_sonar(small):
+    row = small[0].set_index(["data", "order"]).loc[("sonar", "hybrid")]
+    assert row["ours"] <= row["paper"]
+
+
+def test_no_sign_changes_and_no_bound_fails(small):
+    assert (small[0]["signs_changed"] == 0).all()
+    assert (small[0]["worst_violation"] <= 1e-9).all()
+    assert set(small[0]["order"]) == set(anytime.PUBLISHED)
+
+
+def test_sonar_machine_is_the_papers(small):
+    sonar = small[1].query("data == 'sonar'")
+    np.testing.assert_array_equal(sonar["ours"].iloc[:2], sonar["paper"].iloc[:2])

@@ -17,6 +17,9 @@ from kmviz.loops.kernel import RADIAL, dot, kernel_value
 
 NEAREST, TUG_OF_WAR, EXACT = 0, 1, 2
 
+#: Buckets that scores are dealt into, and the size from which one is worth a merge sort.
+BUCKETS, LARGE = 512, 64
+
 
 class Tables(NamedTuple):
     """What the walk reads of one machine: m vectors, d columns, q components, s stages."""
@@ -53,48 +56,59 @@ class Limits(NamedTuple):
 
 
 @compiled
-def sink(heap, score, root, size):
-    """Let heap[root] sink below every vector of higher score (of lower index, on a tie)."""
-    item = heap[root]
-    while True:
-        child = 2 * root + 1
-        if child >= size:
-            break
-        if child + 1 < size and is_before(score, heap[child + 1], heap[child]):
-            child += 1
-        if not is_before(score, heap[child], item):
-            break
-        heap[root] = heap[child]
-        root = child
-    heap[root] = item
-
-
-@compiled
 def is_before(score, a, b):
     return score[a] > score[b] or (score[a] == score[b] and a < b)
 
 
 @compiled
-def build(heap, score, size):
-    for root in range(size // 2 - 1, -1, -1):
-        sink(heap, score, root, size)
+def deal(members, score, order, ends):
+    """Deal the members into buckets of falling score: a sort that is finished only as needed.
+
+    `order` takes the members bucket by bucket, `ends` where each bucket ends.
+    """
+    ends[:] = 0
+    if members.shape[0] == 0:
+        return
+    low, high = score[members[0]], score[members[0]]
+    for i in members:
+        low, high = min(low, score[i]), max(high, score[i])
+    last = ends.shape[0] - 1
+    scale = last / (high - low) if high > low else 0.0
+    for i in members:
+        ends[int((high - score[i]) * scale)] += 1
+    start = 0
+    for b in range(last + 1):
+        start, ends[b] = start + ends[b], start
+    for i in members:
+        b = int((high - score[i]) * scale)
+        order[ends[b]] = i
+        ends[b] += 1
 
 
 @compiled
-def pop(heap, score, size):
-    """Take the best of a heap of `size`; what remains is a heap of `size - 1`."""
-    best = heap[0]
-    heap[0] = heap[size - 1]
-    sink(heap, score, 0, size - 1)
-    return best
+def settle(score, order, ends, bucket):
+    """Sort the next bucket that is not empty; return where it ends and the bucket after it."""
+    start = ends[bucket - 1] if bucket else 0
+    while ends[bucket] == start:
+        bucket += 1
+    part = order[start : ends[bucket]]
+    if part.shape[0] > LARGE:
+        keys = np.empty(part.shape[0])
+        for j in range(part.shape[0]):
+            keys[j] = -score[part[j]]
+        part[:] = part[np.argsort(keys, kind="mergesort")]
+    for j in range(1, part.shape[0]):
+        i, slot = part[j], j
+        while slot > 0 and is_before(score, i, part[slot - 1]):
+            part[slot] = part[slot - 1]
+            slot -= 1
+        part[slot] = i
+    return ends[bucket], bucket + 1
 
 
 @compiled
-def pulls_up(heap, split, n_up, n_down, score, beta, up, down):
-    """Tug of war (4.2): does the next positive vector leave the sums of beta more equal?"""
-    if n_up == 0 or n_down == 0:
-        return n_down == 0
-    first, second = heap[0], heap[split]
+def pulls_up(first, second, score, beta, up, down):
+    """Tug of war (4.2): does `first`, a positive vector, leave the sums of beta more equal?"""
     after_up = abs(up + beta[first] - down)
     after_down = abs(up - down + beta[second])
     if after_up == after_down:
@@ -131,39 +145,42 @@ def kernels_of_dots(t, dots, length, values):
 
 
 @compiled
-def approach(t, limits, x, dots, values, heard):
-    """Filter and stages. Return the output and whether it decides.
+def project(x, basis, coordinates, begin, end, dots):
+    """Add what components begin..end tell of the dot products; return their squared length."""
+    length = x[0] * x.dtype.type(0.0)
+    for j in range(begin, end):
+        along = dot(x, basis[j])  # eq. 11
+        row = coordinates[j]
+        for i in range(row.shape[0]):
+            dots[i] += along * row[i]
+        length += along * along
+    return length
 
-    `heard` takes the filter's output and that of each stage.
+
+@compiled
+def approach(t, limits, x, dots, values, heard):
+    """The stages of the approximation. Return the output and whether it decides.
+
+    `heard` takes the output of each stage.
     """
-    heard[:] = 0.0
-    if t.filtered:
-        heard[0] = np.float64(dot(x, t.linear)) - t.linear_bias
-        if heard[0] < limits.filter_low or heard[0] > limits.filter_high:
-            return heard[0], True
     if t.order == EXACT and not t.approximate:
         return -t.bias, False
-    zero = dots.dtype.type(0.0)
-    dots[:] = zero
-    length = dot(x, x) if t.approximate else zero
+    dots[:] = dots.dtype.type(0.0)
+    length = dot(x, x) if t.approximate else dots.dtype.type(0.0)
     begin = 0
     output = -t.bias
     for s in range(t.ends.shape[0]):
-        for j in range(begin, t.ends[s]):
-            along = dot(x, t.basis[j])  # eq. 11
-            if not t.approximate:
-                length += along * along
-            row = t.coordinates[j]
-            for i in range(row.shape[0]):
-                dots[i] += along * row[i]
+        seen = project(x, t.basis, t.coordinates, begin, t.ends[s], dots)
         begin = t.ends[s]
+        if not t.approximate:
+            length += seen
         kernels_of_dots(t, dots, length, values)
         if t.approximate:
             output = 0.0
             for i in range(values.shape[0]):
                 output += t.beta[i] * np.float64(values[i])
             output -= t.bias
-            heard[1 + s] = output
+            heard[s] = output
             if output < limits.stage_low[s] or output > limits.stage_high[s]:
                 return output, True
     return output, False
@@ -184,33 +201,41 @@ def score_vectors(t, x, values, scores):
 
 
 @compiled
-def walk(t, limits, x, dots, values, scores, heap, heard, partial, index, value):
+def walk(t, limits, x, scratch, heard, partial, index, value):
     """Answer one embedded query. Return the output and how many vectors it touched.
 
     `partial[k]`, `index[k]` and `value[k]` take g_k, the vector of step k and its kernel value.
     """
+    dots, values, scores, members, order, ends = scratch
     g, decided = approach(t, limits, x, dots, values, heard)
     partial[0] = g
     if decided:
         return g, 0
     score_vectors(t, x, values, scores)
     m = t.beta.shape[0]
-    n_up = t.n_positive if t.order == TUG_OF_WAR else m
-    n_down = m - n_up
-    split = n_up
-    for i in range(m):
-        heap[i] = t.sides[i] if t.order == TUG_OF_WAR else i
-    build(heap[:split], scores, n_up)
-    build(heap[split:], scores, n_down)
+    n_ups = t.n_positive if t.order == TUG_OF_WAR else m
+    n_downs = m - n_ups
+    ups, downs = order[:n_ups], order[n_ups:]
+    deal(members[:n_ups], scores, ups, ends[0])
+    deal(members[n_ups:], scores, downs, ends[1])
+    ready_up, ready_down, bucket_up, bucket_down = 0, 0, 0, 0
+    a, b = 0, 0  # taken of each side
     up, down = 0.0, 0.0
     for k in range(1, m + 1):
-        if pulls_up(heap, split, n_up, n_down, scores, t.beta, up, down):
-            i = pop(heap[:split], scores, n_up)
-            n_up -= 1
+        if a == ready_up and a < n_ups:
+            ready_up, bucket_up = settle(scores, ups, ends[0], bucket_up)
+        if b == ready_down and b < n_downs:
+            ready_down, bucket_down = settle(scores, downs, ends[1], bucket_down)
+        takes_up = b == n_downs
+        if a < n_ups and b < n_downs:
+            takes_up = pulls_up(ups[a], downs[b], scores, t.beta, up, down)
+        if takes_up:
+            i = ups[a]
+            a += 1
             up += t.beta[i]
         else:
-            i = pop(heap[split:], scores, n_down)
-            n_down -= 1
+            i = downs[b]
+            b += 1
             down -= t.beta[i]
         exact = kernel_value(t.kind, t.gamma, t.coef0, t.degree, x, t.vectors[i])
         value[k] = exact
@@ -225,27 +250,48 @@ def walk(t, limits, x, dots, values, scores, heap, heard, partial, index, value)
 
 
 @compiled
-def answer(t, limits, X, output, touched):
-    """Answer rows one after the other."""
+def scratch_of(t, X):
+    """Room for one query at a time.
+
+    Dot products, approximate kernel values, scores; the vectors as ties are broken (by sides
+    for the tug of war), their order, and where its buckets end.
+    """
     m = t.beta.shape[0]
-    dots, values = np.empty(m, X.dtype), np.empty(m, X.dtype)
-    scores, heap = np.empty(m), np.empty(m, np.int64)
-    heard = np.empty(1 + t.ends.shape[0])
+    members = t.sides if t.order == TUG_OF_WAR else np.arange(m)
+    numbers = np.empty(m, X.dtype), np.empty(m, X.dtype), np.empty(m)
+    return numbers + (members, np.empty(m, np.int64), np.empty((2, BUCKETS), np.int64))
+
+
+@compiled
+def answer(t, limits, X, output, touched):
+    """Answer rows one after the other: the filter first, then the walk."""
+    m = t.beta.shape[0]
+    scratch, heard = scratch_of(t, X), np.empty(t.ends.shape[0])
     partial, index, value = np.empty(m + 1), np.empty(m + 1, np.int64), np.empty(m + 1)
+    filtered, linear, bias = t.filtered, t.linear, t.linear_bias
+    low, high = limits.filter_low, limits.filter_high
     for r in range(X.shape[0]):
-        output[r], touched[r] = walk(
-            t, limits, X[r], dots, values, scores, heap, heard, partial, index, value
-        )
+        if filtered:
+            g = np.float64(dot(X[r], linear)) - bias
+            if g < low or g > high:
+                output[r], touched[r] = g, 0
+                continue
+        output[r], touched[r] = walk(t, limits, X[r], scratch, heard, partial, index, value)
 
 
 @compiled
 def record(t, limits, X, heard, partial, index, value):
-    """Walk rows within `limits` and keep each step (of the last row: which vector, its value)."""
-    m = t.beta.shape[0]
-    dots, values = np.empty(m, X.dtype), np.empty(m, X.dtype)
-    scores, heap = np.empty(m), np.empty(m, np.int64)
+    """Walk rows within `limits` and keep each step (of the last row: which vector, its value).
+
+    `heard` takes the filter's output, then that of each stage.
+    """
+    scratch = scratch_of(t, X)
     for r in range(X.shape[0]):
-        walk(t, limits, X[r], dots, values, scores, heap, heard[r], partial[r], index, value)
+        heard[r, :] = 0.0
+        if t.filtered:
+            heard[r, 0] = np.float64(dot(X[r], t.linear)) - t.linear_bias
+        stages = heard[r, 1:]
+        walk(t, limits, X[r], scratch, stages, partial[r], index, value)
 
 
 def warm() -> None:

@@ -41,8 +41,8 @@ class NSVClassifier(MachineClassifier):
         By the kernel of the first principal components; the same, balanced between the classes;
         or by the kernel itself (which costs as much as the exact machine: a yardstick).
     n_components : int, default=20
-        q, the principal components to order by. From the approximation, stages of .4, .8 and
-        1.6 times as many.
+        q, the principal components to order by. From the approximation, stages of .8, 1.6 and
+        3.2 times as many.
     linear_filter : bool, default=True
         Whether a linear SVM may decide first.
     start : {"empty", "approximate"}, default="empty"

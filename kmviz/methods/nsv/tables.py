@@ -15,8 +15,8 @@ from kmviz.machines import KernelMachine
 
 ORDERS = {"nearest": NEAREST, "tug_of_war": TUG_OF_WAR, "exact": EXACT}
 
-#: From the approximation, stages of .4, .8 and 1.6 n_components: 8, 16 and 32 out of 20.
-STAGES = (0.4, 0.8, 1.6)
+#: From the approximation, stages of .8, 1.6 and 3.2 n_components: 16, 32 and 64 out of 20.
+STAGES = (0.8, 1.6, 3.2)
 
 #: Vectors of more values than this are stored in float32: they no longer fit a core's cache.
 SMALL = 2**17

@@ -23,6 +23,7 @@ height = right.slider(
 ui.metrics(svtree.metrics(problem, reading, height))
 
 trace = svtree.trace(problem, reading)
+node = svtree.chosen(trace, height)
 st.markdown(svtree.sentence(problem, trace, height))
 picture = figures.tree_map(
     ui.plane(problem), svtree.partition(problem, reading, trace, height), reading.rows,
@@ -39,7 +40,7 @@ ui.look_for(svtree.look_at_map(problem, reading, height))
 tree, sums = st.columns(2)
 with tree:
     ui.chart(
-        figures.tree_path(reading.nodes, trace, height, st.session_state["node"]), "tree_path",
+        figures.tree_path(reading.nodes, trace, height, node), "tree_path",
         "The tree, root at the top, with the query's path lit.", on_select=svtree.choose_node,
     )  # fmt: skip
 with sums:
@@ -49,7 +50,7 @@ with sums:
     )  # fmt: skip
 ui.look_for(svtree.look_at_path(trace, height))
 st.dataframe(svtree.path_table(reading, trace, height), hide_index=True)
-svtree.node_card(problem, reading, height)
+svtree.node_card(problem, reading, node)
 
 st.subheader("How high should it be?", anchor=False)
 ui.chart(

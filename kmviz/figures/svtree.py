@@ -11,7 +11,7 @@ import plotly.graph_objects as go
 from numpy.typing import NDArray
 
 from kmviz.figures import theme
-from kmviz.figures.boundary import Plane, click_layer, query_mark
+from kmviz.figures.boundary import Plane, click_layer, query_mark, training_points
 from kmviz.traces import TreeTrace
 
 #: Leaves take these slots in turn: the classes' two and the query's stay free.
@@ -53,7 +53,8 @@ def tree_map(plane: Plane, partition: Partition, rows: NDArray[Any], query: int)
     if plane.x is None:
         traces: list[Any] = _points_by_leaf(plane, partition, rows)
     else:
-        traces = [_regions(plane, partition, rows), *_lines(plane, partition)]
+        traces = [_regions(plane, partition, rows), *training_points(plane, 400)]
+        traces += _lines(plane, partition)
         axes = {
             "xaxis": {"range": [float(plane.x[0]), float(plane.x[-1])]},
             "yaxis": {"range": [float(plane.y[0]), float(plane.y[-1])]},
@@ -317,7 +318,7 @@ def _with_images(picture: go.Figure, images: NDArray[Any]) -> go.Figure:
         )
     )  # fmt: skip
     picture.update_layout(
-        yaxis={"domain": [0.3, 1.0]},
-        yaxis2={"domain": [0.0, 0.2], "autorange": "reversed", "visible": False},
+        yaxis={"domain": [0.45, 1.0]},
+        yaxis2={"domain": [0.0, 0.25], "autorange": "reversed", "visible": False},
     )
     return picture

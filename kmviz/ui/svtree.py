@@ -22,12 +22,12 @@ from kmviz.ui.plane import grid, plane
 from kmviz.ui.problem import Problem
 
 SPLITS = {
-    "alternating": "alternating: columns and threshold in turn (the paper's)",
-    "exact": "exact: the best of all splits",
+    "alternating": "alternating (the paper's)",
+    "exact": "exact: the best of all",
 }
 FITS = {
-    "column": "column: each node adds its own (the paper's)",
-    "path": "path: the whole path is fitted again at each node",
+    "column": "column by column (the paper's)",
+    "path": "whole path, at each node",
 }
 OWN = {
     "height": Number(10, 1, 64),
@@ -91,18 +91,22 @@ def trace(problem: Problem, reading: Reading) -> TreeTrace:
     return record
 
 
+def chosen(record: TreeTrace, height: int) -> int:
+    """Return the node clicked, or else the one where the query ends."""
+    return st.session_state["node"] or int(record.node[min(height, record.stop)])
+
+
 def partition(problem: Problem, reading: Reading, record: TreeTrace, height: int) -> Partition:
     """Return what the tree, cut at `height`, makes of the plane."""
-    view = plane(problem)
-    chosen = st.session_state["node"]
+    view, node = plane(problem), chosen(record, height)
     paths = reading.trains if reading.cells is None else reading.cells
-    leaf, output, region = _last(paths, height), None, (paths[:, :height] == chosen).any(axis=1)
+    leaf, output, region = _last(paths, height), None, (paths[:, :height] == node).any(axis=1)
     if reading.cell_outputs is not None:
         shape = np.shape(view.values)
         leaf, region = leaf.reshape(shape), region.reshape(shape)
         output = reading.cell_outputs[:, height].reshape(shape)
     asked = view.vectors[record.index[1 : height + 1]]
-    return Partition(leaf, output, region, asked, f"node {chosen}")
+    return Partition(leaf, output, region, asked, f"region of node {node}")
 
 
 def images(problem: Problem, reading: Reading, record: TreeTrace) -> NDArray[Any] | None:
@@ -203,15 +207,15 @@ def choose_node() -> None:
         state.put(node=node)
 
 
-def node_card(problem: Problem, reading: Reading, height: int) -> None:
-    """Draw the training rows of the chosen node."""
-    node, data = st.session_state["node"], problem.data
+def node_card(problem: Problem, reading: Reading, node: int) -> None:
+    """Draw the training rows of a node."""
+    data = problem.data
     rows = np.flatnonzero((reading.trains == node).any(axis=1))
     positive = int((data.y_train[rows] > 0).sum())
     low, high = data.class_names
     with st.expander(
-        f"Node {node}: {len(rows):,} training rows ({len(rows) - positive:,} {low}, "
-        f"{positive:,} {high})",
+        f"Node {node}: {len(rows):,} training rows, {len(rows) - positive:,} of {low} and "
+        f"{positive:,} of {high}",
         icon=":material/account_tree:",
     ):
         if problem.image_shape:

@@ -1,0 +1,75 @@
+"""The Support vector tree page."""
+
+import json
+
+import numpy as np
+import pytest
+
+from kmviz.methods.svtree import SVTreeClassifier
+from tests.pages.helpers import array, figure, metric, open_page, run, trace
+
+PAGE = "pages/5_Support_Vector_Tree.py"
+
+
+@pytest.fixture(scope="module")
+def page():
+    return open_page(PAGE, height=6, split="exact")
+
+
+def test_a_link_opens_the_view(page):
+    assert page.slider(key="height").value == 6
+    assert page.selectbox(key="split").value == "exact"
+    assert page.query_params["height"] == "6"
+    lit = array(trace(page, "tree_path", "asked on the path")["customdata"])
+    assert lit[0] == 0
+    assert len(lit) <= 6
+    assert len(array(trace(page, "tree_map", "asked")["x"])) == len(lit)
+    assert len(array(trace(page, "tree_sum", "running sum")["y"])) == len(lit) + 1
+    assert float(metric(page, "Mean kernel values")) <= 6
+
+
+def test_height_only_reads_again(page, monkeypatch):
+    monkeypatch.setattr(SVTreeClassifier, "fit", None)
+    before = len(array(trace(page, "tree_path", "node (area")["customdata"]))
+    page.slider(key="height").set_value(3)
+    run(page)
+    after = len(array(trace(page, "tree_path", "node (area")["customdata"]))
+    assert after <= 7 < before
+    assert page.query_params["height"] == "3"
+    page.slider(key="height").set_value(6)
+    run(page)
+
+
+def test_charts_are_light(page):
+    size = sum(len(chart.proto.spec) for chart in page.get("plotly_chart"))
+    assert size < 350_000
+
+
+def test_the_curve_ends_where_the_tree_does(page):
+    accuracy = array(trace(page, "tree_heights", "tree, accuracy")["y"])
+    assert page.slider(key="height").max == len(accuracy)
+    shown = float(metric(page, "Accuracy").rstrip("%")) / 100
+    assert shown == pytest.approx(accuracy[5], abs=0.001)
+    assert json.dumps(figure(page, "tree_heights")["layout"]).count("accuracy") >= 1
+
+
+@pytest.mark.parametrize("params", [{"height": 999}, {"height": "x", "split": "no", "node": -4}])
+def test_what_is_off_falls_back(params):
+    page = open_page(PAGE, **params)
+    assert 1 <= page.slider(key="height").value <= page.slider(key="height").max
+    assert page.selectbox(key="split").value == "alternating"
+
+
+def test_images_and_the_other_fit():
+    page = open_page(PAGE, data="digits", refit="path", height=5)
+    strip = trace(page, "tree_sum", "vectors asked")
+    assert np.isfinite(array(strip["z"]).astype(float)).any()
+    assert "projection" in figure(page, "tree_map")["layout"]["title"]["text"]
+    assert page.selectbox(key="refit").value == "path"
+
+
+def test_a_chosen_node_shows_its_rows(page):
+    page.session_state["node"] = 2
+    run(page)
+    assert any("Node 2:" in e.label for e in page.expander)
+    assert trace(page, "tree_path", "chosen node")

@@ -22,6 +22,7 @@ FLAGS += ["--disable-component-update", "--disable-sync", "--disable-quic"]
 _AT_REST = """() => {
     const app = document.querySelector('[data-testid="stApp"]');
     const charts = document.querySelectorAll('[data-testid="stPlotlyChart"]');
+    if (document.querySelector('[data-testid="stException"]')) return true;
     const missing = [...charts].filter(c => !c.querySelector('.main-svg'));
     return app && app.getAttribute('data-test-script-state') === 'notRunning'
         && document.querySelector('h1') && missing.length === 0

@@ -1,0 +1,68 @@
+"""The stored tables of the papers, as the Papers page shows them."""
+
+from __future__ import annotations
+
+import inspect
+import io
+from dataclasses import dataclass
+from importlib import import_module
+from pathlib import Path
+
+import pandas as pd
+import streamlit as st
+
+from kmviz.evaluation import papers
+
+FOLDER = Path(__file__).resolve().parents[2] / "benchmarks" / "papers"
+
+
+@dataclass(frozen=True, eq=False)
+class Stored:
+    """One table: its figures, what it is, and the command that made it."""
+
+    name: str
+    frame: pd.DataFrame
+    command: str
+    about: str
+    paper: str
+
+    @property
+    def title(self) -> str:
+        """The first sentence of what the table is."""
+        return self.about.split("\n\n")[0].replace("\n", " ")
+
+
+def names() -> tuple[str, ...]:
+    """Return the tables that are stored."""
+    return tuple(path.stem for path in sorted(FOLDER.glob("*.csv")))
+
+
+def stored(name: str) -> Stored:
+    """Return a stored table."""
+    path = FOLDER / f"{name}.csv"
+    return _read(name, path.stat().st_mtime_ns)
+
+
+@st.cache_data(max_entries=64, show_spinner=False)
+def _read(name: str, changed: int) -> Stored:
+    text = (FOLDER / f"{name}.csv").read_text("utf-8")
+    head = [line[1:].strip() for line in text.splitlines() if line.startswith("#")]
+    frame = pd.read_csv(io.StringIO(text), comment="#")
+    command = next((line for line in head if "kmviz" in line), "python -m kmviz papers")
+    return Stored(name, frame, command, about(name), paper_of(name))
+
+
+def about(name: str) -> str:
+    """Return what a table is, from the function that makes it."""
+    for tables in papers.by_paper().values():
+        if name in tables:
+            return inspect.getdoc(tables[name]) or name
+    return name.replace("_", " ")
+
+
+def paper_of(name: str) -> str:
+    """Return the paper, its reference and settings, from the module that makes its tables."""
+    for paper, tables in papers.by_paper().items():
+        if name in tables or name.startswith(f"{paper}_"):
+            return inspect.getdoc(import_module(f"{papers.__name__}.{paper}")) or paper
+    return ""

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 import pandas as pd
 import plotly.graph_objects as go
@@ -45,10 +47,11 @@ def frontier(points: pd.DataFrame, cost: str, height: int = 520) -> go.Figure:
     costs = drawn["cost"].to_numpy(dtype=float)
     figure = go.Figure()
     _add_frontier_line(figure, costs, heights)
+    sides = _sides(costs, heights)
     for slot, (family, name) in enumerate(FAMILIES):
         rows = np.flatnonzero((drawn["family"] == family).to_numpy())
         if len(rows):
-            figure.add_trace(_points(drawn, rows, costs, heights, name, slot))
+            figure.add_trace(_points(drawn, rows, costs, heights, sides, name, slot))
     theme.finish(figure, f"{cost} (log scale)", "answers that differ (log scale)", height=height)
     _log_axes(figure, costs, heights, floor)
     return figure
@@ -87,9 +90,19 @@ def _add_frontier_line(
     )
 
 
+def _sides(costs: NDArray[np.float64], heights: NDArray[np.float64]) -> NDArray[Any]:
+    """Where each label goes: above its point, or below where a neighbour's stands above."""
+    sides = np.full(len(costs), "top center", dtype=object)
+    for height in np.unique(heights):
+        level = np.flatnonzero(np.abs(np.log10(heights / height)) < 0.05)
+        for turn, i in enumerate(level[np.argsort(costs[level], kind="stable")]):
+            sides[i] = ("top center", "bottom center")[turn % 2]
+    return sides
+
+
 def _points(
     drawn: pd.DataFrame, rows: NDArray[np.intp], costs: NDArray[np.float64],
-    heights: NDArray[np.float64], name: str, slot: int,
+    heights: NDArray[np.float64], sides: NDArray[Any], name: str, slot: int,
 ) -> go.Scatter:  # fmt: skip
     part = drawn.iloc[rows]
     hidden = slot == len(FAMILIES) - 1
@@ -101,7 +114,7 @@ def _points(
         hovertext=[_told(row) for row in part.itertuples()],
         hovertemplate="<b>%{text}</b><br>%{hovertext}<extra>click to open</extra>",
         mode="markers+text",
-        textposition="top center",
+        textposition=sides[rows].tolist(),
         textfont={"size": 11},
         name=name,
         cliponaxis=False,
@@ -115,7 +128,7 @@ def _points(
     )
 
 
-def _told(row: tuple) -> str:
+def _told(row: Any) -> str:
     return (
         f"cost {row.cost:,.3g}<br>{row.disagreements:,.0f} of {row.queries:,.0f} answers differ"
         f"<br>at most {row.disagreement_high:.2%} (95%)<br>accuracy {row.accuracy:.3f}"
@@ -130,7 +143,7 @@ def _log_axes(
         type="log",
         tickvals=[floor, *ticks],
         ticktext=["none", *(f"{100 * tick:g}%" for tick in ticks)],
-        range=[np.log10(floor) - 0.25, np.log10(max(heights.max(), 2 * floor)) + 0.35],
+        range=[np.log10(floor) - 0.4, np.log10(max(heights.max(), 2 * floor)) + 0.35],
     )
     low, high = np.log10(costs.min()), np.log10(costs.max())
     figure.update_xaxes(type="log", range=[low - 0.25, high + 0.25])

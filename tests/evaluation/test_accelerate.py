@@ -1,0 +1,148 @@
+"""Fast classifiers with a promise, and the audit that checks it."""
+
+import warnings
+
+import numpy as np
+import pytest
+from sklearn.frozen import FrozenEstimator
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import StandardScaler
+from sklearn.svm import SVC
+
+import kmviz
+from kmviz import datasets
+from kmviz.evaluation import accelerate as module
+from kmviz.evaluation.accelerate import PromiseWarning, least_rows
+from kmviz.evaluation.audit import AuditWarning
+from kmviz.kernels import Normalized, Polynomial
+from kmviz.methods.promise import Promise, rows_needed, upper_bound
+
+
+@pytest.fixture(scope="module")
+def banana():
+    return datasets.load("banana")
+
+
+@pytest.fixture(scope="module")
+def svc(banana):
+    return SVC(C=10).fit(banana.X_train, banana.y_train)
+
+
+def test_auto_keeps_its_promise_without_labels(svc, banana):
+    fast = kmviz.accelerate(svc, banana.X_test[:2_000], max_disagreement=0.02)
+    assert fast.promise_.rate <= 0.02
+    differ = np.mean(fast.predict(banana.X_test[2_000:]) != svc.predict(banana.X_test[2_000:]))
+    assert differ <= 0.02
+    assert fast.classes_.tolist() == svc.classes_.tolist()
+
+
+@pytest.mark.parametrize("method", ["nsv", "nsv_approximate", "anytime", "exact"])
+def test_a_method_by_name_is_that_method(svc, banana, method):
+    fast = kmviz.accelerate(svc, banana.X_test[:1_500], method=method, max_disagreement=0.02)
+    assert type(fast).__name__.lower().startswith(method.split("_")[0])
+    assert fast.promise_.rate <= 0.02
+    assert (fast.promise_.rows == 0) == (method in ("anytime", "exact"))
+
+
+def test_too_few_rows_say_how_many_it_takes_and_fall_back(svc, banana):
+    with pytest.warns(PromiseWarning, match=r"2,995 held-out rows.*3,993 rows or more"):
+        fast = kmviz.accelerate(svc, banana.X_test[:400])
+    assert type(fast).__name__ in ("AnytimeClassifier", "ExactClassifier")
+    assert fast.promise_ == Promise(0.0, 1.0, 0)
+    assert (fast.predict(banana.X_test) == svc.predict(banana.X_test)).all()
+
+
+def test_rows_that_calibrate_do_not_decide(svc, banana, monkeypatch):
+    seen = {}
+    real = module._Trial.__init__
+
+    def spy(self, *arguments):
+        real(self, *arguments)
+        seen["held"], seen["used"] = self.deciding, self.calibrating
+
+    monkeypatch.setattr(module._Trial, "__init__", spy)
+    fast = kmviz.accelerate(svc, banana.X_test[:1_000], method="nsv", max_disagreement=0.02)
+    held, used = ({tuple(row) for row in seen[k]} for k in ("held", "used"))
+    assert not held & used
+    assert len(held) + len(used) == len({tuple(row) for row in banana.X_test[:1_000]})
+    assert fast.promise_.rows == len(seen["held"])
+
+
+def test_a_method_that_changes_too_much_is_not_returned(svc, banana):
+    with pytest.warns(PromiseWarning, match="svtree_path changes more"):
+        fast = kmviz.accelerate(
+            svc, banana.X_test[:4_500], method="svtree_path", max_disagreement=0.001
+        )
+    assert fast.promise_.rate <= 0.001
+
+
+def test_trying_several_costs_confidence():
+    rows = rows_needed(0.01, 0.95)
+    assert upper_bound(0, rows, 0.95) <= 0.01 < upper_bound(0, rows, 0.99)
+
+
+def test_pipelines_normalised_kernels_and_frames_are_accelerated(banana):
+    frame_like = banana.X_test[:900]
+    for estimator in (
+        make_pipeline(StandardScaler(), SVC(C=10)),
+        SVC(kernel=Normalized(Polynomial(degree=2)), C=10),
+    ):
+        fitted = estimator.fit(banana.X_train, banana.y_train)
+        fast = kmviz.accelerate(fitted, frame_like, max_disagreement=0.05)
+        share = np.mean(fast.predict(banana.X_test) != fitted.predict(banana.X_test))
+        assert share <= 0.05
+
+
+def test_bad_arguments_are_named(svc, banana):
+    with pytest.raises(ValueError, match="max_disagreement"):
+        kmviz.accelerate(svc, banana.X_test, max_disagreement=0)
+    with pytest.raises(ValueError, match="method must be"):
+        kmviz.accelerate(svc, banana.X_test, method="magic")
+
+
+def test_least_rows_leave_a_quarter_to_calibrate():
+    for rate in (0.05, 0.01, 0.001):
+        n = least_rows(rate)
+        assert n - n // 4 >= rows_needed(rate)
+        assert (n - 1) - (n - 1) // 4 < rows_needed(rate)
+
+
+def test_an_audit_estimates_the_disagreement(svc, banana):
+    tree = kmviz.SVTreeClassifier(FrozenEstimator(svc), random_state=0).fit(banana.X_train)
+    truth = np.mean(tree.predict(banana.X_test) != svc.predict(banana.X_test))
+    result = kmviz.audit(tree, banana.X_test, share=0.5, random_state=0)
+    assert result.rows == 2_450
+    assert result.low <= truth <= result.high
+    assert result.rate == result.disagreements / result.rows
+    assert "of 2450 audited answers differ" in str(result)
+    again = kmviz.audit(tree, banana.X_test, share=0.5, random_state=0)
+    assert again == result
+
+
+def test_an_audit_of_a_reduced_set_asks_the_original(svc, banana):
+    small = kmviz.ReducedSetClassifier(FrozenEstimator(svc), n_vectors=3, random_state=0)
+    small.fit(banana.X_train)
+    result = kmviz.audit(small, banana.X_test, share=1.0)
+    truth = np.sum(small.predict(banana.X_test) != svc.predict(banana.X_test))
+    assert result.disagreements == truth > 0
+
+
+def test_a_broken_promise_is_a_warning(svc, banana):
+    tree = kmviz.SVTreeClassifier(FrozenEstimator(svc), random_state=0).fit(banana.X_train)
+    tree.promise_ = Promise(0.001, 0.95, 2_995)
+    with pytest.warns(AuditWarning, match=r"above the 0\.100% that was promised"):
+        result = kmviz.audit(tree, banana.X_test, share=1.0)
+    assert result.exceeded
+    exact = kmviz.accelerate(svc, banana.X_test[:200], method="exact")
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        assert not kmviz.audit(exact, banana.X_test, share=0.2).exceeded
+
+
+def test_an_audit_needs_an_exact_machine_and_a_share(banana, svc):
+    falk = kmviz.FaLKClassifier(n_neighbors=50).fit(banana.X_train, banana.y_train)
+    with pytest.raises(TypeError, match="no exact machine"):
+        kmviz.audit(falk, banana.X_test)
+    exact = kmviz.ExactClassifier(FrozenEstimator(svc)).fit(banana.X_train)
+    with pytest.raises(ValueError, match="share"):
+        kmviz.audit(exact, banana.X_test, share=0)

@@ -1,0 +1,183 @@
+"""One table for every method, whatever happens to one of them."""
+
+import numpy as np
+import pytest
+from sklearn.base import BaseEstimator, ClassifierMixin
+from sklearn.datasets import make_classification
+from sklearn.frozen import FrozenEstimator
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import StandardScaler
+from sklearn.svm import SVC
+
+import kmviz
+from kmviz import datasets
+from kmviz.evaluation.advice import advice, best_method
+from kmviz.evaluation.catalogue import DEFAULT, SETTINGS, resolve, title_of
+from kmviz.evaluation.compare import COLUMNS, Interrupted
+from kmviz.evaluation.peers import PEERS, installed
+from kmviz.evaluation.reference import baseline, reference
+from kmviz.kernels import RBF, Normalized, Polynomial
+from kmviz.methods import progress
+
+CONTRACT = ["accuracy", "disagreements", "steps_mean", "steps_median", "speedup",
+            "honest_speedup", "batch_ratio", "single_ratio", "batch_vs_blas", "single_vs_blas",
+            "fit_seconds"]  # fmt: skip
+
+
+@pytest.fixture(scope="module")
+def moons():
+    data = datasets.load("two_moons", n=150)
+    return data.X_train, data.y_train, data.X_test[:300], data.y_test[:300]
+
+
+class Broken(ClassifierMixin, BaseEstimator):
+    """Fails when it is trained."""
+
+    def fit(self, X, y):
+        raise RuntimeError("no luck\nat all")
+
+
+def test_a_row_a_method_and_one_for_the_exact_machine(moons):
+    table = kmviz.compare(SVC(C=10), ["nsv", "anytime", "linear_svc"], *moons)
+    assert table.index.tolist() == ["exact", "nsv", "anytime", "linear_svc"]
+    assert list(table.columns) == COLUMNS
+    assert set(CONTRACT) <= set(COLUMNS)
+    assert (table["error"] == "").all()
+    assert (table[CONTRACT].notna()).all(axis=None)
+    assert table.loc["exact", ["batch_vs_blas", "single_vs_blas"]].tolist() == [1.0, 1.0]
+    assert table.loc["anytime", "disagreements"] == 0, "certified"
+
+
+def test_figures_are_those_of_the_estimators_themselves(moons):
+    X, y, X_test, y_test = moons
+    table = kmviz.compare(SVC(C=10), ["svtree"], *moons, time=False)
+    svc = SVC(C=10).fit(X, y)
+    tree = kmviz.SVTreeClassifier(FrozenEstimator(svc), random_state=0).fit(X)
+    row = table.loc["svtree"]
+    assert row["accuracy"] == pytest.approx(np.mean(tree.predict(X_test) == y_test))
+    assert row["disagreements"] == np.sum(tree.predict(X_test) != svc.predict(X_test))
+    assert row["disagreement_low"] <= row["disagreement"] <= row["disagreement_high"]
+    assert row["steps_mean"] == pytest.approx(tree.steps(X_test).mean())
+    assert row["speedup"] == pytest.approx(svc.n_support_.sum() / tree.steps(X_test).mean())
+    assert np.isnan(row["batch_ratio"])
+    assert table.loc["exact", "accuracy"] == pytest.approx(svc.score(X_test, y_test))
+
+
+def test_a_method_that_fails_reports_it_and_the_others_go_on(moons):
+    methods = {"broken": Broken(), "spectral": "anytime_spectral", "nsv": "nsv"}
+    table = kmviz.compare(None, methods, *moons, time=False)
+    assert table.loc["broken", "error"] == "RuntimeError: no luck"
+    assert "degree 2" in table.loc["spectral", "error"]
+    assert np.isnan(table.loc["broken", "accuracy"])
+    assert table.loc["nsv", "error"] == ""
+
+
+def test_names_mappings_and_estimators_are_all_methods(moons):
+    given = kmviz.NSVClassifier(SVC(C=1), window=3)
+    table = kmviz.compare(SVC(C=10), [given, "knn"], *moons, time=False)
+    assert table.index.tolist() == ["exact", "NSVClassifier", "knn"]
+    with pytest.raises(ValueError, match="No method is called 'nvs'"):
+        kmviz.compare(None, ["nvs"], *moons)
+    assert list(resolve()) == [n for n in DEFAULT if n not in PEERS or PEERS[n].installed]
+
+
+@pytest.mark.parametrize("peer", ["svc", "linear_svc", "nystroem", "fourier", "knn", "boosting"])
+@pytest.mark.parametrize("kernel", ["rbf", "linear", Normalized(Polynomial(degree=2))], ids=str)
+def test_every_peer_runs_beside_every_kernel(moons, peer, kernel):
+    assert peer in installed()
+    table = kmviz.compare(SVC(kernel=kernel), [peer], *moons, time=False)
+    assert table.loc[peer, "error"] == ""
+    assert table.loc[peer, "accuracy"] > 0.5
+
+
+def test_a_pipeline_hands_its_first_steps_to_methods_without_a_machine(moons):
+    X, y, X_test, y_test = moons
+    skewed = X * [1.0, 1e4]
+    estimator = make_pipeline(StandardScaler(), SVC(C=10))
+    table = kmviz.compare(
+        estimator, ["nsv", "knn", "falk_100"], skewed, y, X_test * [1.0, 1e4], y_test, time=False
+    )
+    assert (table["error"] == "").all(), table["error"].tolist()
+    assert (table["accuracy"] > 0.9).all()
+
+
+def test_several_classes_are_compared_too():
+    X, y = make_classification(300, 6, n_informative=4, n_classes=3, random_state=0)
+    table = kmviz.compare(
+        None, ["nsv", "anytime", "svtree", "boosting"], X[:200], y[:200], X[200:], y[200:],
+        time=False,
+    )  # fmt: skip
+    assert (table["error"] == "").all(), table["error"].tolist()
+    assert table.loc["exact", "disagreements"] == table.loc["anytime", "disagreements"] == 0
+
+
+def test_cancelling_keeps_the_finished_rows_and_resuming_goes_on(moons):
+    def listener(share, text):
+        if text.startswith("svtree"):
+            raise progress.Cancelled
+
+    with pytest.raises(Interrupted) as caught, progress.listening(listener):
+        kmviz.compare(None, ["knn", "svtree"], *moons, time=False)
+    assert caught.value.table.index.tolist() == ["exact", "knn"]
+    partial = caught.value.table.assign(accuracy=[0.5, 0.25])
+    table = kmviz.compare(None, ["knn", "svtree"], *moons, time=False, resume=partial)
+    assert table.index.tolist() == ["exact", "knn", "svtree"]
+    assert table.loc["knn", "accuracy"] == 0.25, "kept, not measured again"
+    assert table.loc["exact", "accuracy"] > 0.5
+
+
+def test_progress_grows_to_the_end(moons):
+    heard = []
+    with progress.listening(lambda share, text: heard.append(share)):
+        kmviz.compare(None, ["knn", "linear_svc"], *moons, time=False)
+    assert heard == sorted(heard)
+    assert heard[-1] == 1.0
+
+
+@pytest.mark.parametrize(
+    "kernel", [RBF(0.5), Polynomial(3), Normalized(Polynomial(degree=2))], ids=str
+)
+def test_the_baseline_is_an_svc_with_a_string_kernel(moons, kernel):
+    X, y, X_test, _ = moons
+    for estimator in (SVC(kernel=kernel), make_pipeline(StandardScaler(), SVC(kernel=kernel))):
+        ref = reference(estimator, X, y)
+        expected = ref.fitted.decision_function(X_test)
+        np.testing.assert_allclose(baseline(ref)(X_test), expected, rtol=1e-7, atol=1e-9)
+
+
+def test_a_frozen_estimator_is_not_trained_again(moons, monkeypatch):
+    X, y, *_ = moons
+    svc = SVC(C=10).fit(X, y)
+    monkeypatch.setattr(SVC, "fit", None)
+    table = kmviz.compare(FrozenEstimator(svc), ["anytime", "svtree"], *moons, time=False)
+    assert (table["error"] == "").all(), table["error"].tolist()
+
+
+def test_advice_is_honest_about_linear_machines_and_other_models():
+    names = ["exact", "nsv", "linear_svc", "boosting"]
+    table = kmviz.compare(
+        None, ["knn"], *[np.repeat([[0.0], [1.0]], 20, axis=0), np.repeat([0, 1], 20)] * 2,
+        time=False,
+    )  # fmt: skip
+    frame = table.iloc[[0] * 4].set_axis(names).copy()
+    frame["accuracy"] = [0.90, 0.90, 0.90, 0.95]
+    frame["steps_mean"] = [500.0, 10.0, 1.0, np.nan]
+    assert advice(frame).startswith("Do not bother with a kernel")
+    frame.loc["linear_svc", "accuracy"] = 0.7
+    frame["disagreement_high"] = 0.004
+    frame["disagreements"], frame["queries"] = 0, 980
+    frame[["batch_ratio", "single_ratio"]] = [[9, 9], [41, 20], [90, 90], [3, 3]]
+    frame[["batch_vs_blas", "single_vs_blas"]] = [[1, 1], [4.5, 2.2], [10, 10], [0.3, 0.3]]
+    assert best_method(frame) == "nsv"
+    said = advice(frame)
+    assert "NSV, w = 10: 41x faster than SVC, 0 of 980 differ, at most 0.4%" in said
+    assert "gradient boosting is more accurate" in said
+    frame.loc["nsv", "disagreement_high"] = 0.2
+    assert best_method(frame) == "exact"
+    assert "Take the exact machine in float32 (9x faster than SVC)" in advice(frame)
+
+
+def test_every_setting_has_a_title_and_can_be_made():
+    for name, setting in SETTINGS.items():
+        assert title_of(name) == setting.title
+        assert type(setting.make()).__name__.endswith("Classifier")

@@ -1,0 +1,189 @@
+"""Files of estimators: whole, safe, and clear when they are neither."""
+
+import io
+import json
+import pickle
+import zipfile
+
+import numpy as np
+import pandas as pd
+import pytest
+from sklearn.datasets import make_moons
+from sklearn.frozen import FrozenEstimator
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import FunctionTransformer, StandardScaler
+from sklearn.svm import SVC
+
+import kmviz
+from kmviz.datasets import TableEncoder
+from kmviz.evaluation import storage
+from kmviz.evaluation.catalogue import SETTINGS
+from kmviz.evaluation.table import TableClassifier
+from kmviz.kernels import Normalized, Polynomial
+from kmviz.machines import KernelEmbedding, KernelFisherClassifier
+
+X, y = make_moons(120, noise=0.15, random_state=0)
+
+
+def _fitted(name):
+    clf = SETTINGS[name].make()
+    if "estimator" in clf.get_params(deep=False):
+        clf.set_params(estimator=SVC(C=10))
+    return clf.fit(X, y)
+
+
+@pytest.mark.parametrize("name", ["nsv", "nsv_approximate", "anytime", "reduced", "svtree",
+                                  "svtree_path", "falk_100", "knnsvm", "virtual"])  # fmt: skip
+def test_every_method_answers_the_same_after_a_round_trip(name, tmp_path):
+    clf = _fitted(name)
+    kmviz.save(clf, tmp_path / "m.skops")
+    again = kmviz.load(tmp_path / "m.skops")
+    assert type(again) is type(clf)
+    np.testing.assert_allclose(again.decision_function(X), clf.decision_function(X), rtol=1e-12)
+    assert (again.steps(X) == clf.steps(X)).all()
+
+
+@pytest.mark.parametrize(
+    "estimator",
+    [
+        kmviz.ExactClassifier(SVC(kernel=Normalized(Polynomial(degree=3)))),
+        kmviz.ExactClassifier(make_pipeline(StandardScaler(), SVC())),
+        kmviz.ExactClassifier(FrozenEstimator(SVC().fit(X, y))),
+        make_pipeline(KernelEmbedding(Normalized(Polynomial(degree=2))), SVC(kernel="poly")),
+        KernelFisherClassifier(),
+        SVC(),
+    ],
+    ids=lambda e: type(e).__name__,
+)
+def test_pipelines_kernels_and_plain_estimators_can_be_stored(estimator):
+    clf = estimator.fit(X, y)
+    again = kmviz.load(storage.dumps(clf))
+    np.testing.assert_allclose(again.decision_function(X), clf.decision_function(X))
+
+
+def test_a_table_classifier_keeps_its_encoder():
+    frame = pd.DataFrame({"a": X[:, 0], "b": X[:, 1], "y": np.where(y, "yes", "no")})
+    encoder = TableEncoder.fit(frame, "y")
+    model = TableClassifier(encoder, SVC().fit(encoder.transform(frame), encoder.labels(frame)))
+    again = kmviz.load(storage.dumps(model))
+    assert (again.predict(frame) == model.predict(frame)).all()
+    assert set(again.predict(frame)) <= {"yes", "no"}
+
+
+def test_what_cannot_be_stored_leaves_no_file(tmp_path):
+    stuck = make_pipeline(FunctionTransformer(lambda rows: rows), SVC()).fit(X, y)
+    path = tmp_path / "m.skops"
+    try:
+        kmviz.save(stuck, path)
+    except storage.StorageError:
+        assert list(tmp_path.iterdir()) == []
+    else:  # skops stores the name of a function; loading must refuse it
+        with pytest.raises(storage.StorageError, match="not trusted"):
+            kmviz.load(path)
+
+
+class Mine(SVC):
+    """A type that no list names."""
+
+
+def test_unknown_types_are_listed_and_refused_unless_allowed():
+    content = storage.dumps(Mine().fit(X, y))
+    with pytest.raises(storage.StorageError, match="Mine"):
+        kmviz.load(content)
+    allowed = storage.untrusted_types(content)
+    assert (kmviz.load(content, trusted=allowed).predict(X) == Mine().fit(X, y).predict(X)).all()
+
+
+class Bomb:
+    """Writes a file if it is ever unpickled."""
+
+    def __init__(self, path):
+        self.path = path
+
+    def __reduce__(self):
+        return open, (str(self.path), "w")
+
+
+@pytest.mark.parametrize("protocol", [2, 4, 5])
+def test_a_pickle_is_not_opened(tmp_path, protocol):
+    trap = tmp_path / "trap"
+    path = tmp_path / "m.skops"
+    path.write_bytes(pickle.dumps(Bomb(trap), protocol=protocol))
+    with pytest.raises(ValueError, match="pickle"):
+        kmviz.load(path)
+    assert not trap.exists()
+
+
+def _archive(schema, extra=()):
+    buffer = io.BytesIO()
+    with zipfile.ZipFile(buffer, "w") as archive:
+        if schema is not None:
+            archive.writestr("schema.json", schema)
+        for name, content in extra:
+            archive.writestr(name, content)
+    return buffer.getvalue()
+
+
+def _function(module, name):
+    return {"__class__": name, "__module__": module, "__loader__": "FunctionNode", "protocol": 2}
+
+
+def _reduce(module, name, *arguments):
+    content = [
+        {"__class__": "str", "__module__": "builtins", "__loader__": "JsonNode",
+         "content": json.dumps(a), "is_json": True}
+        for a in arguments
+    ]  # fmt: skip
+    return {
+        "__class__": name, "__module__": module, "__loader__": "ConstructorFromReduceNode",
+        "protocol": 2,
+        "content": {"__class__": "tuple", "__module__": "builtins", "__loader__": "TupleNode",
+                    "content": content},
+    }  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    "content",
+    [
+        b"",
+        b"PK\x03\x04 and then nothing",
+        b"just text",
+        _archive(None),
+        _archive("not json"),
+        _archive("[]"),
+        _archive("{}"),
+        _archive(json.dumps({"protocol": 10**9})),
+        _archive(json.dumps({"protocol": 2, "__loader__": "NoSuchNode", "__class__": "a",
+                             "__module__": "b"})),
+        _archive(json.dumps(_function("os", "system"))),
+        _archive(json.dumps(_function("builtins", "eval"))),
+        _archive(json.dumps(_reduce("subprocess", "Popen", "true"))),
+        _archive(json.dumps(_reduce("kmviz.kernels", "RBF", -1.0))),
+        _archive(json.dumps(_reduce("kmviz.cli.console", "Console"))),
+        _archive('{"a":' * 5_000),
+    ],
+    ids=lambda c: str(c[:12]),
+)  # fmt: skip
+def test_malformed_and_hostile_files_are_refused_clearly(content):
+    with pytest.raises(storage.StorageError) as caught:
+        kmviz.load(content)
+    assert len(str(caught.value)) > 20
+
+
+def test_an_archive_that_unfolds_without_end_is_refused(monkeypatch):
+    monkeypatch.setattr(storage, "MAX_BYTES", 10_000)
+    content = _archive("{}", [("a.npy", b"0" * 20_000)])
+    with pytest.raises(storage.StorageError, match="unfolds"):
+        kmviz.load(content)
+
+
+def test_a_missing_file_is_a_missing_file(tmp_path):
+    with pytest.raises(FileNotFoundError, match=r"no\.skops"):
+        kmviz.load(tmp_path / "no.skops")
+
+
+def test_only_classes_of_this_package_and_of_scikit_learn_are_trusted():
+    names = storage.trusted_types()
+    assert all(name.startswith(("kmviz.", "sklearn.", "numpy.")) for name in names)
+    assert "kmviz.kernels.RBF" in names
+    assert not any(".cli." in name or ".ui." in name for name in names)

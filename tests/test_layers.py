@@ -76,7 +76,7 @@ def violations(source: str, module: str, is_package: bool = False) -> list[str]:
     return wrong
 
 
-SHARED_BY_METHODS = {"base", "promise", "progress"}
+SHARED_BY_METHODS = {"base", "progress", "promise", "sums", "transforms"}
 
 
 def _is_other_method(module: str, name: str) -> bool:

@@ -8,13 +8,10 @@ from __future__ import annotations
 
 from typing import Any, ClassVar
 
-import numpy as np
-from numpy.typing import NDArray
 from sklearn.base import BaseEstimator
 
-from kmviz.machines import KernelMachine
 from kmviz.methods.base import MachineClassifier, Problem
-from kmviz.traces import SumTrace
+from kmviz.methods.sums import SumEngine
 
 
 class ExactClassifier(MachineClassifier):
@@ -43,30 +40,5 @@ class ExactClassifier(MachineClassifier):
     def __init__(self, estimator: Any = None) -> None:
         self.estimator = estimator
 
-    def _engine(self, problem: Problem) -> ExactEngine:
-        return ExactEngine(problem.machine)
-
-
-class ExactEngine:
-    """Every query touches every vector."""
-
-    def __init__(self, machine: KernelMachine) -> None:
-        self.machine = machine
-        self.overhead = 0.0
-
-    def run(self, X: NDArray[Any]) -> tuple[NDArray[np.float64], NDArray[np.intp]]:
-        output = self.machine.decision_function(X, dtype=np.float32).astype(np.float64)
-        return output, np.full(len(X), self.machine.n_vectors, dtype=np.intp)
-
-    def trace(self, x: NDArray[Any]) -> SumTrace:
-        machine = self.machine
-        values = np.asarray(machine.kernel(x[None], machine.vectors), dtype=np.float64)[0]
-        partial = np.concatenate([[0.0], np.cumsum(machine.beta * values)]) - machine.bias
-        return SumTrace(
-            exact=float(machine.decision_function(x[None])[0]),
-            output=float(self.run(x[None])[0][0]),
-            stop=machine.n_vectors,
-            partial=partial,
-            index=np.arange(-1, machine.n_vectors),
-            value=np.concatenate([[0.0], values]),
-        )
+    def _engine(self, problem: Problem) -> SumEngine:
+        return SumEngine(problem.machine, dtype="float32")

@@ -1,4 +1,4 @@
-"""An engine that sums over all vectors of its machine, in the precision of the query."""
+"""An engine that sums over all vectors of its machine."""
 
 from __future__ import annotations
 
@@ -12,14 +12,22 @@ from kmviz.traces import SumTrace
 
 
 class SumEngine:
-    """Every query touches every vector; float32 rows are answered in float32."""
+    """Every query touches every vector.
 
-    def __init__(self, machine: KernelMachine) -> None:
+    Parameters
+    ----------
+    machine : KernelMachine
+    dtype : str, optional
+        The precision of the answers; None is that of the query.
+    """
+
+    def __init__(self, machine: KernelMachine, dtype: str | None = None) -> None:
         self.machine = machine
+        self.dtype = dtype
         self.overhead = 0.0
 
     def run(self, X: NDArray[Any]) -> tuple[NDArray[np.float64], NDArray[np.intp]]:
-        output = self.machine.decision_function(X, dtype=X.dtype).astype(np.float64)
+        output = self.machine.decision_function(X, dtype=self.dtype or X.dtype).astype(np.float64)
         return output, np.full(len(X), self.machine.n_vectors, dtype=np.intp)
 
     def trace(self, x: NDArray[Any]) -> SumTrace:

@@ -55,7 +55,7 @@ def local_gamma(points, n, percentile, scratch):
     if count == 0:
         return 1.0
     ordered = np.sort(scratch[:count])
-    return 1.0 / ordered[min(count - 1, np.int64(percentile / 100.0 * count))]
+    return 1.0 / ordered[min(count - 1, int(percentile / 100.0 * count))]
 
 
 @compiled_finite

@@ -15,7 +15,7 @@ from __future__ import annotations
 
 import warnings
 from numbers import Integral, Real
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 from joblib import effective_n_jobs
@@ -28,7 +28,7 @@ from kmviz.methods.falk.cover import find_cover
 from kmviz.methods.falk.local import KERNEL_CONSTRAINTS, LocalClassifier
 from kmviz.methods.falk.models import LOCAL, LocalModels, train_models
 from kmviz.methods.falk.neighbors import build_index, cover_order, search_rows
-from kmviz.methods.falk.selection import choose_parameters
+from kmviz.methods.falk.selection import best_row, choose_parameters
 
 #: A class with at most this many members is checked for being outvoted everywhere.
 TINY_CLASS = 10
@@ -100,7 +100,7 @@ class FaLKClassifier(LocalClassifier):
     True
     """
 
-    _parameter_constraints = {
+    _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
         "n_neighbors": [Interval(Integral, 1, None, closed="left"), StrOptions({"auto"})],
         "n_cover": [Interval(Integral, 1, None, closed="left"), None],
         **KERNEL_CONSTRAINTS,
@@ -139,9 +139,10 @@ class FaLKClassifier(LocalClassifier):
         y : array of shape (n,)
         """
         self._validate_params()
-        if self.n_neighbors != "auto" and (self.n_cover or 0) > self.n_neighbors:
+        k, n_cover = self.n_neighbors, self.n_cover
+        if isinstance(k, Integral) and n_cover is not None and n_cover > k:
             raise ValueError(
-                f"n_cover={self.n_cover} is larger than n_neighbors={self.n_neighbors}: a model "
+                f"n_cover={n_cover} is larger than n_neighbors={k}: a model "
                 "cannot answer for points it was not trained on. Lower n_cover or leave it None."
             )
         seed = self._read(X, y, self.random_state)
@@ -164,9 +165,9 @@ class FaLKClassifier(LocalClassifier):
         """Settle k, k', C and the percentile (definition 5 with `tune`)."""
         n = len(self.rows_)
         self.C_, self.percentile_ = self.C, self.percentile
-        k = self.n_neighbors
-        if self.tune or k == "auto":
-            sizes = None if k == "auto" else [k, 2 * k, 4 * k, 8 * k]
+        k = 0 if self.n_neighbors == "auto" else int(self.n_neighbors)
+        if self.tune or not k:
+            sizes = [k, 2 * k, 4 * k, 8 * k] if k else None
             radial = type(self.kernel_) is RBF
             if radial:
                 self.gamma_ = LOCAL
@@ -175,11 +176,13 @@ class FaLKClassifier(LocalClassifier):
                 sizes, seed, self.n_jobs,
             )  # fmt: skip
             self.selection_ = {name: tried[name].to_numpy() for name in tried}
-            best = tried.iloc[int(np.argmin(tried["error"]))]
+            best = best_row(tried)
             k, self.C_ = int(best["n_neighbors"]), float(best["C"])
             self.percentile_ = float(best["percentile"]) if radial else self.percentile
-        self.n_neighbors_ = min(int(k), n)
+        self.n_neighbors_ = min(k, n)
         n_cover = self.n_neighbors_ // 2 if self.n_cover is None else self.n_cover
+        if self.n_neighbors_ == n:  # every neighbourhood is the whole set: one model will do
+            n_cover = n
         self.n_cover_ = max(1, min(n_cover, self.n_neighbors_))
 
     def _cover(self, seed: int) -> None:
@@ -224,7 +227,7 @@ class FaLKClassifier(LocalClassifier):
             own = self.rows_[self.labels_ == label]
             if not (self.predict(own) == self.classes_[label]).any():
                 warnings.warn(
-                    f"Class {self.classes_[label]!r} has {members[label]} members and is outvoted "
+                    f"Class {self.classes_[label]} has {members[label]} members and is outvoted "
                     "in every neighbourhood: it will not be predicted. Lower n_neighbors, raise C "
                     "or repeat its rows.",
                     UserWarning,

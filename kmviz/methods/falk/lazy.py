@@ -6,7 +6,7 @@ With k = N it is the SVM on all data; with k = 2 and a linear or RBF kernel the 
 from __future__ import annotations
 
 from numbers import Integral
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 from joblib import effective_n_jobs
@@ -50,7 +50,7 @@ class KNNSVMClassifier(LocalClassifier):
     True
     """
 
-    _parameter_constraints = {
+    _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
         "n_neighbors": [Interval(Integral, 1, None, closed="left")],
         **KERNEL_CONSTRAINTS,
     }

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -180,7 +181,7 @@ def answer(
 def _answer_called(models, which, order, X, rows, kernel, out) -> None:
     """Call the kernel for exactly the values that `steps` reports."""
     bounds = np.flatnonzero(np.diff(which, prepend=-1, append=-1))
-    for start, stop in zip(bounds[:-1], bounds[1:]):
+    for start, stop in pairwise(bounds):
         queries, model = order[start:stop], which[start]
         for pair in range(models.n_pairs):
             there = models.vectors(model, pair)

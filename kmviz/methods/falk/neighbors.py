@@ -95,9 +95,10 @@ class CoverTreeIndex:
         self.root = int(order[0])
         self.level, self.parent, self.child, self.sibling = np.empty((4, n), dtype=np.int32)
         self.reach = np.empty(n)
+        kind, gamma, coef0, degree = kernel.code
         covertree.build(
-            *kernel.code, self.rows, self.own, order, self.level, self.parent, self.child,
-            self.sibling, self.reach,
+            kind, gamma, coef0, degree, self.rows, self.own, order, self.level, self.parent,
+            self.child, self.sibling, self.reach,
         )  # fmt: skip
 
     def query(self, Q: NDArray[Any], k: int, n_jobs: int = 1) -> NDArray[np.int32]:
@@ -106,11 +107,13 @@ class CoverTreeIndex:
         own = np.asarray(self.kernel.diag(Q), dtype=np.float64)
         found, gaps = np.empty((len(Q), k), dtype=np.int32), np.empty((len(Q), k))
 
+        kind, gamma, coef0, degree = self.kernel.code
+
         def work(start: int, stop: int) -> None:
             part = slice(start, stop)
             covertree.nearest(
-                *self.kernel.code, self.rows, self.own, self.child, self.sibling, self.reach,
-                self.root, Q[part], own[part], found[part], gaps[part],
+                kind, gamma, coef0, degree, self.rows, self.own, self.child, self.sibling,
+                self.reach, self.root, Q[part], own[part], found[part], gaps[part],
             )  # fmt: skip
 
         with threads.limited(n_jobs):

@@ -10,7 +10,7 @@ centre that the point belongs to, trained with it.
 from __future__ import annotations
 
 from numbers import Integral
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -58,7 +58,7 @@ class LocalNoiseReducer(BaseEstimator):
     array([10, 90])
     """
 
-    _parameter_constraints = {
+    _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
         "method": [StrOptions({"falk", "knnsvm"})],
         "n_neighbors": [Interval(Integral, 2, None, closed="left")],
         **KERNEL_CONSTRAINTS,

@@ -73,9 +73,7 @@ class Calibrator:
             return linear, self._cross_fitted(problem, linear)
         parts = [Part(problem.machine, linear, problem.X)]
         if self.calibration == "generated":
-            made = challenging_rows(
-                problem.machine, problem.X, len(problem.X), self.random_state
-            )
+            made = challenging_rows(problem.machine, problem.X, len(problem.X), self.random_state)
             parts.append(Part(problem.machine, linear, made))
         return linear, parts
 

@@ -97,7 +97,7 @@ class NSVClassifier(MachineClassifier):
         "linear_filter": ["boolean"],
         "start": [StrOptions({"empty", "approximate"})],
         "calibration": [StrOptions({"cross_fit", "train", "generated"})],
-        "margin": [Interval(Real, 0, None, closed="left"), None],
+        "margin": [Interval(Real, 0, None, closed="both"), None],
         "max_disagreement": [Interval(Real, 0, 1, closed="neither"), None],
         "confidence": [Interval(Real, 0, 1, closed="neither")],
         "random_state": ["random_state"],

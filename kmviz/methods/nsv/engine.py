@@ -163,9 +163,7 @@ class NSVEngine(Walker):
         kernel, vectors = self.machine.kernel, self.machine.vectors
         return lambda which: np.asarray(kernel(x[None], vectors[which]), dtype=np.float64)[0]
 
-    def _calibrated(
-        self, parts: list[Part], linear: Filter | None, options: Options
-    ) -> Envelope:
+    def _calibrated(self, parts: list[Part], linear: Filter | None, options: Options) -> Envelope:
         envelope = Envelope(len(self.tables.ends), self.machine.n_vectors)
         for done, part in enumerate(parts):
             report(done / len(parts), "measuring how far partial outputs mislead")

@@ -15,9 +15,7 @@ from kmviz.machines import KernelMachine
 Filter = tuple[NDArray[np.float64], float]
 
 
-def train_filter(
-    rows: NDArray[Any], side: NDArray[Any], exact: NDArray[Any]
-) -> Filter | None:
+def train_filter(rows: NDArray[Any], side: NDArray[Any], exact: NDArray[Any]) -> Filter | None:
     """Train a linear SVM and bring its output to the scale of the machine's.
 
     Parameters

@@ -86,9 +86,7 @@ def approximate_kernel(t: Tables, x: NDArray[Any], end: int) -> NDArray[np.float
     return power(base, t.degree) if t.kind == POLYNOMIAL else base
 
 
-def arrange(
-    t: Tables, x: NDArray[Any], approximation: NDArray[np.float64]
-) -> NDArray[np.intp]:
+def arrange(t: Tables, x: NDArray[Any], approximation: NDArray[np.float64]) -> NDArray[np.intp]:
     """Return the order in which the vectors are touched."""
     scores = approximation
     if t.order == EXACT:

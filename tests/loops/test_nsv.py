@@ -1,0 +1,62 @@
+"""The compiled walk against its NumPy twin."""
+
+import numpy as np
+import pytest
+
+from kmviz.kernels import RBF, Linear, Normalized, Polynomial
+from kmviz.loops.nsv import BUCKETS, deal, settle
+from kmviz.machines import KernelMachine
+from kmviz.methods.nsv.calibration import Part
+from kmviz.methods.nsv.engine import NSVEngine
+from kmviz.methods.nsv.tables import Options
+from kmviz.methods.nsv.walk import walk, whole_walk
+
+RNG = np.random.default_rng(0)
+ROWS = RNG.normal(size=(60, 6))
+MACHINES = [
+    KernelMachine(ROWS[:40], RNG.normal(size=40), 0.2, kernel)
+    for kernel in (RBF(0.2), Polynomial(3), Normalized(Polynomial(9)), Linear())
+]
+
+
+@pytest.mark.parametrize("machine", MACHINES, ids=lambda machine: type(machine.kernel).__name__)
+@pytest.mark.parametrize("order", ["nearest", "tug_of_war", "exact"])
+@pytest.mark.parametrize("start", ["empty", "approximate"])
+@pytest.mark.parametrize("linear", [None, (np.full(6, 0.3), 0.1)], ids=["", "filter"])
+def test_the_walk_equals_its_twin(machine, order, start, linear):
+    if linear is not None and isinstance(machine.kernel, Normalized):
+        linear = (np.full(7, 0.3), 0.1)  # one column more once embedded
+    options = Options(order, 3, start)
+    engine = NSVEngine(machine, linear, options, [Part(machine, linear, ROWS)], 2, 0.0)
+    output, steps = engine.run(ROWS)
+    starts, partials, _, _ = engine.whole(ROWS)
+    plain = machine.kernel.plain
+    for r, x in enumerate(engine.embed(ROWS)):
+        values = plain(x[None], engine.tables.vectors)[0].__getitem__
+        answered, touched, _ = walk(engine.tables, engine.limits, x, values)
+        assert touched == steps[r] - 1
+        assert output[r] == pytest.approx(answered, rel=1e-9, abs=1e-10)
+        heard, partial, _, _ = whole_walk(engine.tables, x, values)
+        np.testing.assert_allclose(starts[r], heard, rtol=1e-9, atol=1e-9)
+        np.testing.assert_allclose(partials[r], partial, rtol=1e-9, atol=1e-9)
+
+
+@pytest.mark.parametrize(
+    "score",
+    [
+        RNG.normal(size=3000),
+        RNG.pareto(0.5, size=3000),
+        np.zeros(500),
+        np.repeat([1.0, 2.0], 300),
+        np.array([4.0]),
+        np.array([]),
+    ],
+    ids=["normal", "heavy-tailed", "ties", "two values", "one", "none"],
+)
+def test_lazy_sort_equals_a_stable_sort(score):
+    order, ends = np.empty(len(score), np.int64), np.empty(BUCKETS, np.int64)
+    deal(np.arange(len(score)), score, order, ends)
+    ready, bucket = 0, 0
+    while ready < len(score):
+        ready, bucket = settle(score, order, ends, bucket)
+    np.testing.assert_array_equal(order, np.argsort(-score, kind="stable"))

@@ -1,0 +1,67 @@
+"""The promise: what held-out rows prove, and how often it is broken."""
+
+import numpy as np
+import pytest
+from sklearn.datasets import load_iris, make_moons
+from sklearn.frozen import FrozenEstimator
+from sklearn.svm import SVC
+
+from kmviz import NSVClassifier
+from kmviz.methods.promise import interval, rows_needed
+
+DRAWS, RATE, CONFIDENCE = 200, 0.03, 0.9
+
+
+def moons(n, seed):
+    return make_moons(n, noise=0.3, random_state=seed)
+
+
+def test_the_promise_is_broken_no_more_often_than_it_says():
+    svc = SVC(gamma=2.0).fit(*moons(150, 0))
+    pool = moons(2_500, 1)[0]
+    exact = svc.decision_function(pool) > 0
+    rng = np.random.default_rng(0)
+    broken = 0
+    for _ in range(DRAWS):
+        rows = pool[rng.choice(len(pool), 300, replace=False)]
+        clf = NSVClassifier(
+            FrozenEstimator(svc), max_disagreement=RATE, confidence=CONFIDENCE, random_state=0,
+            linear_filter=False,
+        ).fit(rows)  # fmt: skip
+        broken += np.mean((clf.decision_function(pool) > 0) != exact) > RATE
+    assert interval(int(broken), DRAWS)[0] <= 1 - CONFIDENCE
+
+
+def test_the_promise_is_recorded_and_kept_on_its_rows():
+    X, y = moons(2000, 0)
+    clf = NSVClassifier(SVC(gamma=2.0), max_disagreement=0.02, random_state=0).fit(X, y)
+    assert clf.promise_.rate <= 0.02
+    assert clf.promise_.rows == 500
+    assert clf.promise_.confidence == 0.95
+    strict = NSVClassifier(SVC(gamma=2.0), max_disagreement=0.0065, random_state=0).fit(X, y)
+    assert strict.margin_ >= clf.margin_
+    assert NSVClassifier().fit(X[:100], y[:100]).promise_ is None
+
+
+def test_half_of_the_calibration_rows_prove():
+    X, y = moons(300, 0)
+    unseen = moons(1000, 1)[0]
+    clf = NSVClassifier(max_disagreement=0.05, random_state=0).fit(X, y, X_calibration=unseen)
+    assert clf.promise_.rows == 500
+    assert clf.engines_[0].envelope.n_rows == 500
+
+
+def test_too_few_rows_are_told_how_many_it_takes():
+    X, y = moons(400, 0)
+    with pytest.raises(ValueError, match=str(rows_needed(0.001))):
+        NSVClassifier(max_disagreement=0.001).fit(X, y)
+    with pytest.raises(ValueError, match="prove the promise"):
+        NSVClassifier(max_disagreement=0.5).fit(X, y, X_calibration=X[:1])
+
+
+def test_three_classes_share_one_promise():
+    X, y = load_iris(return_X_y=True)
+    clf = NSVClassifier(max_disagreement=0.2, random_state=0).fit(X, y)
+    exact = clf._aggregate(np.column_stack([m.decision_function(X) for m in clf.machines_]))
+    assert np.mean(clf.predict(X) != exact.argmax(axis=1)) <= clf.promise_.rate
+    assert clf.promise_.rows == 38

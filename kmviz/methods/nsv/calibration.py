@@ -37,6 +37,16 @@ class Part:
 
 
 @dataclass(frozen=True, eq=False)
+class Calibrated:
+    """A machine, its filter and its calibration rows, and what kind they are."""
+
+    machine: KernelMachine
+    linear: Filter | None
+    parts: list[Part]
+    calibration: str
+
+
+@dataclass(frozen=True, eq=False)
 class Calibrator:
     """Where calibration rows come from.
 

@@ -15,7 +15,7 @@ from sklearn.utils._param_validation import Interval, StrOptions
 from sklearn.utils.validation import validate_data
 
 from kmviz.methods.base import FLOATS, MachineClassifier, Problem
-from kmviz.methods.nsv.calibration import FOLDS, FOLDS_A_PAIR, Calibrator
+from kmviz.methods.nsv.calibration import FOLDS, FOLDS_A_PAIR, Calibrated, Calibrator
 from kmviz.methods.nsv.engine import NSVEngine
 from kmviz.methods.nsv.proof import split_rows, widen_until_proved
 from kmviz.methods.nsv.tables import Options
@@ -160,8 +160,10 @@ class NSVClassifier(MachineClassifier):
                 given, proof = split_rows(given, seed)
             else:
                 problems, proof = self._split_problems(problems, seed)
-        with part(0.1, 0.9):
-            self._build(problems, given, seed)
+        with part(0.1, 0.7):
+            calibrated = self._calibrated(problems, given, seed)
+        with part(0.7, 0.9):
+            self._assemble(calibrated)
         self.promise_ = None
         if proof is not None:
             with part(0.9, 1.0):
@@ -180,24 +182,33 @@ class NSVClassifier(MachineClassifier):
         found = [getattr(engine.limits, which) for engine in self.engines_]
         return found[0] if len(found) == 1 else found
 
-    def _build(self, problems: list[Problem], given: NDArray[Any] | None, seed: int) -> None:
-        unseen = given is not None or problems[0].y is None
-        self.margin_ = self.margin
-        if self.margin is None:
-            cross_fitted = self.calibration == "cross_fit" and not unseen
-            self.margin_ = CROSS_FIT_MARGIN[self.start] if cross_fitted else 0.0
-        options = Options(self.order, self.n_components, self.start)
+    def _calibrated(
+        self, problems: list[Problem], given: NDArray[Any] | None, seed: int
+    ) -> list[Calibrated]:
+        """Train the filters and find the calibration rows: what no reading option changes."""
+        calibration = "given" if given is not None or problems[0].y is None else self.calibration
         folds = FOLDS if len(problems) == 1 else FOLDS_A_PAIR
         calibrator = Calibrator(self.calibration, self.linear_filter, seed, folds)
-        engines = []
+        found = []
         for done, problem in enumerate(problems):
             with part(done / len(problems), (done + 1) / len(problems)):
                 linear, parts = calibrator(problem, given)
-                engine = NSVEngine(
-                    problem.machine, linear, options, parts, self.window, self.margin_
-                )
-            engines.append(engine)
-        self._adopt(engines)
+            found.append(Calibrated(problem.machine, linear, parts, calibration))
+        return found
+
+    def _assemble(self, calibrated: list[Calibrated]) -> NSVClassifier:
+        """Measure the envelopes under the present order, components, start and window."""
+        self.margin_ = self.margin
+        if self.margin is None:
+            cross_fitted = calibrated[0].calibration == "cross_fit"
+            self.margin_ = CROSS_FIT_MARGIN[self.start] if cross_fitted else 0.0
+        options = Options(self.order, self.n_components, self.start)
+        return self._adopt(
+            [
+                NSVEngine(c.machine, c.linear, options, c.parts, self.window, self.margin_)
+                for c in calibrated
+            ]
+        )
 
     def _held_out(self, X: Any, y: Any, seed: int) -> tuple[Any, Any, Any]:
         """Hold a quarter of the rows out, before anything is trained."""

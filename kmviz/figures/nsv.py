@@ -1,0 +1,272 @@
+"""Nearest support vectors: effort, the walk of one query, its neighbours, the trade-off."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import plotly.graph_objects as go
+from numpy.typing import NDArray
+
+from kmviz.figures import boundary, theme
+from kmviz.traces import NSVTrace
+
+#: Support vectors shown as pictures or marked on a map.
+SHOWN = 8
+
+
+@dataclass(frozen=True, eq=False)
+class Efforts:
+    """What the chart of all queries reads: one entry a query, and the thresholds."""
+
+    rows: NDArray  # rows of X_test
+    exact: NDArray  # f(x)
+    steps: NDArray  # 1 + vectors touched
+    agrees: NDArray  # whether the sign is the exact machine's
+    low: NDArray  # L_k, k = 0 .. m
+    high: NDArray
+
+
+def effort(efforts: Efforts, query: int | None = None, height: int = 430) -> go.Figure:
+    """Draw f(x) against the steps it took (the paper's figure 3), thresholds as lines."""
+    k = np.arange(1, len(efforts.low) + 1)
+    shown = np.unique(np.round(np.geomspace(1, len(k), 600)).astype(np.intp)) - 1
+    traces: list[Any] = [
+        _threshold(k[shown], efforts.high[shown], "threshold H", True),
+        _threshold(k[shown], efforts.low[shown], "threshold L", False),
+    ]
+    groups = (
+        ("same class as the exact machine", efforts.agrees, theme.COLORS[2], "circle", 7, 0.5),
+        ("disagreement", ~efforts.agrees, theme.COLORS[6], "x", 12, 1.0),
+    )
+    for name, mask, color, symbol, size, opacity in groups:
+        traces.append(
+            theme.scatter(
+                len(efforts.rows),
+                x=theme.light(efforts.steps[mask]),
+                y=theme.light(efforts.exact[mask]),
+                customdata=efforts.rows[mask].astype(np.int32),
+                mode="markers",
+                name=name,
+                marker={"color": color, "symbol": symbol, "size": size, "opacity": opacity},
+                hovertemplate="query %{customdata}<br>f(x) = %{y:.3g}<br>%{x:,} steps"
+                "<extra>click to follow it</extra>",
+            )
+        )
+    if query is not None and query in efforts.rows:
+        at = int(np.flatnonzero(efforts.rows == query)[0])
+        traces.append(_mark(efforts.steps[at], efforts.exact[at], "the query"))
+    reach = 1.15 * float(np.abs(efforts.exact).max(initial=1e-9))
+    return theme.figure(
+        traces,
+        "steps: 1 for the start, 1 for each support vector touched (log scale)",
+        "f(x) of the exact machine",
+        height=height,
+        xaxis={"type": "log", "range": [-0.08, float(np.log10(len(k))) + 0.05]},
+        yaxis={"range": [-reach, reach]},
+        shapes=[theme.line_at(y=0.0)],
+    )
+
+
+def trajectory(
+    trace: NSVTrace, class_names: Sequence[str], beta: NDArray, height: int = 430
+) -> go.Figure:
+    """Draw g_k within L_k and H_k, where it stopped, and where it would have gone."""
+    k = np.arange(len(trace.partial))
+    shown = slice(0, min(len(k), max(40, 4 * trace.stop) + 1))
+    stop = trace.stop
+    hover = [
+        f"step {step}<br>support vector {i} of {class_names[int(beta[i] > 0)]}"
+        f"<br>beta {beta[i]:.3g}, kernel {v:.3g}"
+        for step, i, v in zip(k[1:], trace.index[1:], trace.value[1:])
+    ][: shown.stop - 1]
+    texts = np.array(["start", *hover], dtype=object)
+    low, high = _drawable(trace.low[shown], trace.high[shown], trace.partial[shown])
+    level = theme.light([trace.exact, trace.exact])
+    traces = [
+        _threshold(k[shown], high, "threshold H", True),
+        _threshold(k[shown], low, "threshold L", False),
+        _line(k[stop : shown.stop], trace.partial[stop : shown.stop], texts[stop : shown.stop],
+              "where it would have gone", dash="dot", opacity=0.45),
+        _line(k[: stop + 1], trace.partial[: stop + 1], texts[: stop + 1], "partial output g_k",
+              opacity=1.0),
+        go.Scatter(
+            x=theme.light([0, shown.stop - 1]), y=level, mode="lines", name="exact f(x)",
+            line={"color": theme.INK, "dash": "dash", "width": 1.5}, hoverinfo="skip",
+        ),
+        _mark(stop, trace.partial[stop], "stopped here"),
+    ]  # fmt: skip
+    return theme.figure(
+        traces, "k: support vectors touched", "partial output g_k", _verdict(trace), height,
+        shapes=[theme.line_at(y=0.0)],
+    )  # fmt: skip
+
+
+def neighbor_images(
+    trace: NSVTrace,
+    x: NDArray,
+    vectors: NDArray,
+    beta: NDArray,
+    shape: tuple[int, int],
+    class_names: Sequence[str],
+    height: int = 300,
+) -> go.Figure:
+    """Draw the query and the first support vectors as images (the paper's figure 1)."""
+    first = trace.index[1 : SHOWN + 1]
+    tall, wide = shape
+    gap = max(2, wide // 8)
+    mosaic = np.full((tall, (wide + gap) * (len(first) + 1)), np.nan, dtype=np.float32)
+    words = [f"<b>the query</b><br>f(x) = {trace.exact:.3g}<br>g<sub>0</sub> = {trace.partial[0]:.3g}"]
+    for place, picture in enumerate([x, *vectors[first]]):
+        left = place * (wide + gap)
+        mosaic[:, left : left + wide] = np.reshape(picture, shape)[::-1]
+    for k, i in enumerate(first, start=1):
+        words.append(
+            f"<b>{k}: {class_names[int(beta[i] > 0)]}</b><br>β {beta[i]:.3g}, K {trace.value[k]:.3g}"
+            f"<br>g<sub>{k}</sub> = {trace.partial[k]:.3g}"
+        )
+    tiles = go.Heatmap(
+        z=mosaic, colorscale=theme.sequential_scale(), showscale=False, hoverinfo="skip",
+        name="images",
+    )  # fmt: skip
+    touched = min(trace.stop, SHOWN)
+    frame = {
+        "type": "rect", "x0": -1.5, "x1": (touched + 1) * (wide + gap) - gap + 0.5, "y0": -1.5,
+        "y1": tall + 0.5, "line": {"color": theme.COLORS[4], "width": 2},
+    }  # fmt: skip
+    notes = [
+        {"x": place * (wide + gap) + wide / 2, "y": -2, "yanchor": "top", "text": text,
+         "showarrow": False, "font": {"size": 12}}
+        for place, text in enumerate(words)
+    ]  # fmt: skip
+    hidden = {"visible": False}
+    figure = theme.figure(
+        [tiles], "", "", _touched(trace, touched), height, shapes=[frame], annotations=notes,
+        xaxis=hidden, yaxis=hidden | {"range": [-0.75 * tall, tall + 1]},
+    )  # fmt: skip
+    figure.update_layout(dragmode=False)
+    return figure
+
+
+def neighbor_map(
+    trace: NSVTrace, plane: boundary.Plane, query: int, height: int = 460
+) -> go.Figure:
+    """Mark the support vectors that the query touched on the map, numbered as they came."""
+    figure = boundary.boundary(plane, query, height)
+    first = trace.index[1 : max(trace.stop, 1) + 1]
+    at = plane.vectors[first]
+    numbers = [str(k) if k <= 3 * SHOWN else "" for k in range(1, len(first) + 1)]
+    figure.add_trace(
+        go.Scatter(
+            x=theme.light(at[:, 0]), y=theme.light(at[:, 1]), mode="markers+text", text=numbers,
+            textposition="top center", name="touched, in order" if trace.stop else "nearest",
+            customdata=theme.light(np.column_stack([trace.value, trace.partial])[1 : len(at) + 1]),
+            hovertemplate="step %{text}: kernel %{customdata[0]:.3g}, "
+            "g<sub>k</sub> %{customdata[1]:.3g}<extra></extra>",
+            marker={"symbol": "circle-open", "size": 14, "color": theme.COLORS[4],
+                    "line": {"width": 2.5}},
+        )
+    )  # fmt: skip
+    return figure
+
+
+def tradeoff(table: pd.DataFrame, present: tuple[float, float], height: int = 430) -> go.Figure:
+    """Draw m/k against disagreements.
+
+    Parameters
+    ----------
+    table : DataFrame
+        Columns `setting` (a line each), `window`, `speedup`, `disagreements` (in percent).
+    present : speedup and disagreements of the setting on screen
+    """
+    traces: list[Any] = []
+    for slot, (name, part) in enumerate(table.groupby("setting", sort=False)):
+        traces.append(
+            go.Scatter(
+                x=theme.light(part["speedup"]), y=theme.light(part["disagreements"]),
+                customdata=part["window"].to_numpy(np.int32), mode="lines+markers", name=str(name),
+                line={"color": theme.COLORS[slot % 10], "width": 1},
+                marker={"color": theme.COLORS[slot % 10], "symbol": theme.SYMBOLS[slot % 10],
+                        "size": 9},
+                hovertemplate="w = %{customdata}<br>m/k %{x:.3g}<br>%{y:.2f}% disagree",
+            )
+        )  # fmt: skip
+    traces.append(_mark(*present, "the present setting"))
+    return theme.figure(
+        traces, "m/k: times fewer steps than support vectors (log scale)",
+        "answers that differ from the exact machine (%)", height=height,
+        xaxis={"type": "log"}, yaxis={"rangemode": "tozero"},
+    )  # fmt: skip
+
+
+def _threshold(k: NDArray, values: NDArray, name: str, above: bool) -> go.Scatter:
+    return go.Scatter(
+        x=theme.light(k),
+        y=theme.light(values),
+        mode="lines",
+        name=name,
+        line={"color": theme.COLORS[1 if above else 0], "width": 1.5},
+        hovertemplate=f"{name}<sub>k</sub> = %{{y:.3g}}<extra></extra>",
+    )
+
+
+def _line(
+    k: NDArray, values: NDArray, texts: NDArray, name: str, opacity: float, dash: str = "solid"
+) -> go.Scatter:
+    return go.Scatter(
+        x=theme.light(k),
+        y=theme.light(values),
+        text=texts.tolist(),
+        mode="lines+markers",
+        name=name,
+        opacity=opacity,
+        line={"color": theme.COLORS[2], "dash": dash, "width": 2},
+        marker={"size": 4},
+        hovertemplate="%{text}<br>g<sub>k</sub> = %{y:.3g}<extra></extra>",
+    )
+
+
+def _mark(x: float, y: float, name: str) -> go.Scatter:
+    return go.Scatter(
+        x=theme.light([x]),
+        y=theme.light([y]),
+        mode="markers",
+        name=name,
+        hoverinfo="skip",
+        marker={
+            "symbol": theme.QUERY_SYMBOL,
+            "size": 17,
+            "color": theme.COLORS[4],
+            "line": {"width": 1.5, "color": theme.INK},
+        },
+    )
+
+
+def _drawable(low: NDArray, high: NDArray, partial: NDArray) -> tuple[NDArray, NDArray]:
+    """Thresholds without infinite ends, which no axis can show."""
+    low, high = low.astype(np.float64), high.astype(np.float64)
+    low[~np.isfinite(low)] = np.nan
+    high[~np.isfinite(high)] = np.nan
+    return low, high
+
+
+def _verdict(trace: NSVTrace) -> str:
+    if trace.filtered:
+        return (
+            f"The linear filter decided: {trace.filter_output:.3g} is outside "
+            f"[{trace.filter_low:.3g}, {trace.filter_high:.3g}]; the walk is what it saved"
+        )
+    if trace.stop == 0:
+        return "The approximation decided; no support vector was touched"
+    return f"Stopped after {trace.stop:,} of {trace.n_steps:,} support vectors"
+
+
+def _touched(trace: NSVTrace, shown: int) -> str:
+    if trace.stop == 0:
+        return "No support vector was touched; these would have come first"
+    if trace.stop <= SHOWN:
+        return f"Inside the frame: the {trace.stop} support vectors touched"
+    return f"The first {shown} of {trace.stop:,} support vectors touched"

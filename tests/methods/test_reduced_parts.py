@@ -131,6 +131,11 @@ def test_rho_falls_along_a_path(method):
     for n, sums in path.outputs(X):
         wanted = path.machine(n).decision_function(X) + machine.bias
         np.testing.assert_allclose(sums, wanted, atol=1e-7)
+        few, K = path.machine(n), machine.kernel
+        cross = machine.beta @ K(machine.vectors, few.vectors) @ few.beta
+        psi_sq = machine.beta @ K(machine.vectors, machine.vectors) @ machine.beta
+        left = psi_sq - 2 * cross + few.beta @ K(few.vectors, few.vectors) @ few.beta
+        assert np.sqrt(max(left, 0.0) / psi_sq) == pytest.approx(path.rho[n], abs=1e-4)
 
 
 def test_moving_together_helps_and_conjugate_gradient_gets_near():

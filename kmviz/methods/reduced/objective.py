@@ -26,7 +26,7 @@ Floats = NDArray[np.float64]
 JITTER = 1e-10
 
 #: From this many entries of the support vectors on, kernel products are taken in float32.
-SINGLE_PRECISION = 1 << 20
+SINGLE_PRECISION = 1 << 18
 
 #: Kernel values in one block.
 BLOCK = 1 << 22

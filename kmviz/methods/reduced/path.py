@@ -33,9 +33,6 @@ from kmviz.methods.reduced.space import Space
 #: The joint phase ends after this much arithmetic (n m (d + 20) a step) or so many steps.
 WORK, FEWEST, MOST = 2e11, 25, 500
 
-#: From this many products a step on, BLAS may use all its threads; below, they only get in the way.
-THREADS_FROM = 1 << 24
-
 #: Growth ends where a vector explains less than this share of ||Psi||^2.
 NOTHING = 1e-14
 
@@ -138,8 +135,11 @@ class Path:
         """
         for i, stage in enumerate(self.stages):
             last = self.stages[i + 1].first - 1 if i + 1 < len(self.stages) else self.n_vectors
+            sizes = range(max(stage.first, 1), last + 1)
+            if not sizes:
+                continue
             values = np.asarray(self.original.kernel(X, stage.vectors[:last]), dtype=np.float64)
-            for n in range(max(stage.first, 1), last + 1):
+            for n in sizes:
                 yield n, values[:, :n] @ stage.weights(n)
 
 
@@ -155,6 +155,7 @@ def grow(
     sizes: Iterable[int],
     method: str = "joint",
     enough: Callable[[Path], bool] | None = None,
+    max_iter: int | None = None,
 ) -> Path:
     """Grow a path to the last of `sizes`, moving all vectors together at each of them.
 
@@ -164,11 +165,12 @@ def grow(
         How a vector is found; only "joint" moves all together.
     enough : callable, optional
         Asked after each size; True ends the growth there.
+    max_iter : int, optional
+        Steps of each joint descent; None lets the size of the problem decide.
     """
     sizes = sorted(set(sizes))
-    is_small = machine.vectors.size * sizes[-1] < THREADS_FROM
-    with threadpool_limits(1 if is_small else None):
-        return _grown(machine, space, sizes, method, enough)
+    with threadpool_limits(1):  # between small products BLAS threads mostly wait for each other
+        return _grown(machine, space, sizes, method, enough, max_iter)
 
 
 def _grown(
@@ -177,6 +179,7 @@ def _grown(
     sizes: list[int],
     method: str,
     enough: Callable[[Path], bool] | None,
+    max_iter: int | None,
 ) -> Path:
     target = target_of(machine, space)
     if space.is_homogeneous and space.degree <= 2 and method == "joint":
@@ -189,7 +192,7 @@ def _grown(
         grown = _stage(space, target, basis.vectors, stages[-1].first if stages else 0)
         stages = [*stages[:-1], grown]
         if is_jointly:
-            move_together(basis, share=(size / sizes[-1]))
+            move_together(basis, max_iter=max_iter, share=(size / sizes[-1]))
             stages.append(_stage(space, target, basis.vectors, basis.n))
         path = Path(machine, tuple(stages), _rho(stages, target))
         if is_done or (enough is not None and enough(path)):
@@ -253,7 +256,7 @@ def _solved(machine: KernelMachine, space: Space, target: Target, n: int) -> Pat
 
 def _stage(space: Space, target: Target, Z: Floats, first: int) -> Stage:
     """Bring vectors to input rows, and compute what their weights follow from."""
-    vectors = space.back(Z, target.rows)
+    vectors = space.back(Z, target.rows).copy()
     units, scale = space.directions(vectors)
     b = target.plain(units, target.rows) @ target.beta if len(units) else np.empty(0)
     return Stage(first, vectors, target.plain(units, units), b, scale)

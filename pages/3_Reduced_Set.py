@@ -1,0 +1,70 @@
+"""Reduced set and virtual support vectors: more accurate, then fifty times smaller."""
+
+import streamlit as st
+
+from kmviz import ui
+from kmviz.figures import reduced as figures
+from kmviz.ui import reduced
+
+problem = ui.frame("Reduced set", own=reduced.OWN)
+st.markdown(
+    "The machine is one vector Ψ in feature space, a sum over all support vectors. A few vectors "
+    "that are *no* training rows can add up to nearly the same Ψ, and answer as it does."
+)
+left, middle, right = st.columns(3)
+method = left.selectbox(
+    "How vectors are found", reduced.choices(problem), key="method",
+    format_func=reduced.METHODS.get,
+)  # fmt: skip
+shift = middle.slider(
+    "Virtual support vectors: shift by pixels", 0, 3, key="shift",
+    disabled=problem.image_shape is None,
+    help="Images only: copies of the support vectors, shifted in four directions, are trained on "
+    "before reducing. 0 reduces the machine as it is.",
+)  # fmt: skip
+reading = reduced.read(problem, method, shift)
+if reading is None:
+    st.info("Stopped before a single vector was found. Choose another way, or reload.")
+    ui.finish()
+    st.stop()
+most = max(reading.path.n_vectors, 2)
+ui.limit("vectors", 1, reading.path.n_vectors)
+n = right.slider(
+    "Vectors n", 1, most, key="vectors", help="Reads the path again; nothing is searched anew.",
+    disabled=reading.path.n_vectors < 2,
+)  # fmt: skip
+ui.metrics(reduced.metrics(problem, reading, n))
+
+vectors, errors = st.columns(2)
+with vectors:
+    picture = reduced.vectors_figure(problem, reading, n)
+    ui.chart(
+        picture, "reduced_vectors",
+        "The reduced vectors with their weights: as images in diverging colours, or as points "
+        "beside the support vectors that they replace.", on_select=ui.pick("reduced_vectors"),
+    )  # fmt: skip
+    ui.look_for(reduced.look_at_vectors(problem, reading, n))
+with errors:
+    ui.chart(
+        figures.reduced_error(reading.curves, n), "reduced_error",
+        "Distance rho and test error against the number of vectors, with and without the Bayes "
+        "threshold, and the machine's own error as a line.",
+    )  # fmt: skip
+    ui.look_for(reduced.look_at_error(reading))
+
+st.subheader("Exact and reduced, side by side", anchor=False)
+ui.chart(
+    reduced.boundary_figure(problem, reading, n), "boundary",
+    "Decision functions of the machine and of the reduced machine on one colour scale, or their "
+    "outputs query by query.", on_select=ui.pick("boundary"),
+)  # fmt: skip
+ui.look_for(reduced.look_at_boundary(reading, n))
+st.dataframe(reduced.table(problem, reading, n), hide_index=True)
+if problem.image_shape and shift:
+    strip = reduced.strip_figure(problem, shift)
+    ui.chart(strip, "virtual_strip", "A support vector and its four shifted copies.")
+ui.take_home(
+    problem, estimator=lambda: reduced.estimator(problem, reading, method, n), figure=picture,
+    code=reduced.code(problem, method, shift, n), name="reduced",
+)  # fmt: skip
+ui.finish()

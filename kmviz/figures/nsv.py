@@ -119,14 +119,15 @@ def neighbor_images(
     tall, wide = shape
     gap = max(2, wide // 8)
     mosaic = np.full((tall, (wide + gap) * (len(first) + 1)), np.nan, dtype=np.float32)
-    words = [f"<b>the query</b><br>f(x) = {trace.exact:.3g}<br>g<sub>0</sub> = {trace.partial[0]:.3g}"]
+    start = f"f(x) = {trace.exact:.3g}<br>g<sub>0</sub> = {trace.partial[0]:.3g}"
+    words = [f"<b>the query</b><br>{start}"]
     for place, picture in enumerate([x, *vectors[first]]):
         left = place * (wide + gap)
         mosaic[:, left : left + wide] = np.reshape(picture, shape)[::-1]
     for k, i in enumerate(first, start=1):
         words.append(
-            f"<b>{k}: {class_names[int(beta[i] > 0)]}</b><br>β {beta[i]:.3g}, K {trace.value[k]:.3g}"
-            f"<br>g<sub>{k}</sub> = {trace.partial[k]:.3g}"
+            f"<b>{k}: {class_names[int(beta[i] > 0)]}</b><br>β {beta[i]:.3g}, "
+            f"K {trace.value[k]:.3g}<br>g<sub>{k}</sub> = {trace.partial[k]:.3g}"
         )
     tiles = go.Heatmap(
         z=mosaic, colorscale=theme.sequential_scale(), showscale=False, hoverinfo="skip",

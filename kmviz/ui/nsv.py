@@ -152,7 +152,8 @@ def look_effort(reading: Reading) -> str:
     steps, size = reading.efforts.steps, np.abs(reading.efforts.exact)
     hard = size < np.quantile(size, 0.2)
     easy_mean, hard_mean = float(steps[~hard].mean()), float(steps[hard].mean())
-    sampled = f" (a sample of {len(steps):,} queries)" if reading.efforts.rows[-1] >= len(steps) else ""
+    is_sample = reading.efforts.rows[-1] >= len(steps)
+    sampled = f" (a sample of {len(steps):,} queries)" if is_sample else ""
     if hard_mean > 1.2 * easy_mean:
         return (
             f"Effort follows difficulty: the fifth of the queries nearest to f = 0 take "

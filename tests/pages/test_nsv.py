@@ -18,9 +18,7 @@ def page():
 def test_every_chart_is_there(page):
     for key in ("effort", "trajectory", "neighbors", "tradeoff"):
         assert figure(page, key)["data"]
-    points = sum(
-        len(array(t["x"])) for t in figure(page, "effort")["data"] if "customdata" in t
-    )
+    points = sum(len(array(t["x"])) for t in figure(page, "effort")["data"] if "customdata" in t)
     assert points == 2000
     wrong = len(array(trace(page, "effort", "disagreement")["x"]))
     assert wrong == int(metric(page, "Disagreements"))

@@ -19,7 +19,7 @@ from kmviz.machines import KernelMachine
 from kmviz.machines.reading import read_binary
 from kmviz.methods.base import Problem
 from kmviz.methods.nsv.generated import challenging_rows
-from kmviz.methods.nsv.linear import Filter, side_of, train_filter
+from kmviz.methods.nsv.linear import Filter, train_filter
 from kmviz.methods.nsv.tables import known_form
 from kmviz.methods.progress import report
 
@@ -74,11 +74,12 @@ class Calibrator:
         given : array of shape (n, d), optional
             Rows the machine has not seen; they take the place of all others.
         """
-        linear = self._filter(problem.machine, problem.X, problem.y)
+        outputs = self._outputs(problem.machine, problem.X)
+        linear = self._filter(problem.machine, problem.X, problem.y, outputs)
         if given is not None:
             return linear, [Part(problem.machine, linear, given)]
         if problem.y is None:
-            return linear, self._unseen(problem, linear)
+            return linear, self._unseen(problem, linear, outputs)
         if self.calibration == "cross_fit":
             return linear, self._cross_fitted(problem, linear)
         parts = [Part(problem.machine, linear, problem.X)]
@@ -87,27 +88,36 @@ class Calibrator:
             parts.append(Part(problem.machine, linear, made))
         return linear, parts
 
-    def _filter(
-        self, machine: KernelMachine, X: NDArray[Any], side: NDArray[Any] | None
-    ) -> Filter | None:
-        if not self.linear_filter:
-            return None
-        if side is not None and not side.all():
-            X, side = X[side != 0], side[side != 0]
-        exact, answered = side_of(machine, X)
-        form = known_form(machine.kernel)
-        return train_filter(
-            X if form is None else form.embed(X), answered if side is None else side, exact
-        )
+    def _outputs(self, machine: KernelMachine, X: NDArray[Any]) -> NDArray[Any] | None:
+        """The machine's outputs, which a filter is scaled to; float32 is exact enough."""
+        return machine.decision_function(X, dtype=np.float32) if self.linear_filter else None
 
-    def _unseen(self, problem: Problem, linear: Filter | None) -> list[Part]:
+    def _filter(
+        self,
+        machine: KernelMachine,
+        X: NDArray[Any],
+        side: NDArray[Any] | None,
+        outputs: NDArray[Any] | None,
+    ) -> Filter | None:
+        if outputs is None:
+            return None
+        if side is None:
+            side = np.where(outputs > 0, 1, -1)
+        own = side != 0
+        form = known_form(machine.kernel)
+        rows = X[own] if form is None else form.embed(X[own])
+        return train_filter(rows, side[own], outputs[own])
+
+    def _unseen(
+        self, problem: Problem, linear: Filter | None, outputs: NDArray[Any] | None
+    ) -> list[Part]:
         """Rows a frozen machine has not seen; the filter, which has, is cross-fitted."""
         X, machine = problem.X, problem.machine
-        if linear is None or len(X) < 2 * FOLDS_A_PAIR:
+        if linear is None or outputs is None or len(X) < 2 * FOLDS_A_PAIR:
             return [Part(machine, linear, X)]
         folds = KFold(FOLDS_A_PAIR, shuffle=True, random_state=self.random_state)
         return [
-            Part(machine, self._filter(machine, X[learn], None), X[ask])
+            Part(machine, self._filter(machine, X[learn], None, outputs[learn]), X[ask])
             for learn, ask in folds.split(X)
         ]
 
@@ -126,5 +136,6 @@ class Calibrator:
             report(done / n_folds, f"cross-fitting: machine {done + 1} of {n_folds}")
             learn, ask = own[learn], own[ask]
             machine = read_binary(clone(problem.estimator).fit(X[learn], y[learn]))
-            parts.append(Part(machine, self._filter(machine, X[learn], y[learn]), X[ask]))
+            outputs = self._outputs(machine, X[learn])
+            parts.append(Part(machine, self._filter(machine, X[learn], y[learn], outputs), X[ask]))
         return parts

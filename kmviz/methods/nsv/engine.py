@@ -14,7 +14,7 @@ from kmviz.machines import KernelMachine
 from kmviz.methods.nsv.calibration import Part
 from kmviz.methods.nsv.envelope import Envelope
 from kmviz.methods.nsv.linear import Filter
-from kmviz.methods.nsv.tables import Options, build_tables, ordering_kernel
+from kmviz.methods.nsv.tables import Options, build_tables, ordering_kernel, with_filter
 from kmviz.methods.nsv.walk import approximate_kernel, endless, walk, whole_walk
 from kmviz.methods.progress import report
 from kmviz.traces import NSVTrace
@@ -28,9 +28,15 @@ CHUNK = 256
 class Walker:
     """A machine laid out for the walk, without thresholds yet."""
 
-    def __init__(self, machine: KernelMachine, linear: Filter | None, options: Options) -> None:
+    def __init__(
+        self,
+        machine: KernelMachine,
+        linear: Filter | None,
+        options: Options,
+        tables: loops.Tables | None = None,
+    ) -> None:
         self.machine = machine
-        self.tables = build_tables(machine, linear, options)
+        self.tables = with_filter(tables or build_tables(machine, options), linear)
         self.form = ordering_kernel(machine.kernel, options)
         self.compiled = kernels.is_known(machine.kernel)
 
@@ -89,7 +95,7 @@ class NSVEngine(Walker):
         margin: float,
     ) -> None:
         super().__init__(machine, linear, options)
-        self.envelope = self._calibrated(parts, linear, options)
+        self.envelope = self._calibrated(parts, options)
         self.set_limits(window, margin)
 
     def __getstate__(self) -> dict[str, Any]:
@@ -163,12 +169,16 @@ class NSVEngine(Walker):
         kernel, vectors = self.machine.kernel, self.machine.vectors
         return lambda which: np.asarray(kernel(x[None], vectors[which]), dtype=np.float64)[0]
 
-    def _calibrated(self, parts: list[Part], linear: Filter | None, options: Options) -> Envelope:
+    def _walker_of(self, part: Part, options: Options) -> Walker:
+        """The walker that answers a part; one on the same machine shares its tables."""
+        own = part.machine is self.machine
+        return Walker(part.machine, part.linear, options, self.tables if own else None)
+
+    def _calibrated(self, parts: list[Part], options: Options) -> Envelope:
         envelope = Envelope(len(self.tables.ends), self.machine.n_vectors)
         for done, part in enumerate(parts):
             report(done / len(parts), "measuring how far partial outputs mislead")
-            own = part.machine is self.machine and part.linear is linear
-            walker = self if own else Walker(part.machine, part.linear, options)
+            walker = self._walker_of(part, options)
             rungs, scale = _matching(walker, self)
             for start in range(0, len(part.rows), CHUNK):
                 rows = part.rows[start : start + CHUNK]

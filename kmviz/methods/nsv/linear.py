@@ -10,8 +10,6 @@ from numpy.typing import NDArray
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.svm import LinearSVC
 
-from kmviz.machines import KernelMachine
-
 Filter = tuple[NDArray[np.float64], float]
 
 
@@ -49,12 +47,6 @@ def train_filter(rows: NDArray[Any], side: NDArray[Any], exact: NDArray[Any]) ->
     # decides compare with those of the others.
     slope = float(output @ exact) / max(float(output @ output), 1e-300)
     return (weights * slope, bias * slope) if slope > 0 else None
-
-
-def side_of(machine: KernelMachine, X: NDArray[Any]) -> tuple[NDArray[Any], NDArray[Any]]:
-    """Return the machine's outputs and the sides they stand for."""
-    exact = machine.decision_function(X)
-    return exact, np.where(exact > 0, 1, -1)
 
 
 def tightened(

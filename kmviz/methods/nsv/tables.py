@@ -78,18 +78,11 @@ def principal_directions(rows: NDArray[Any], q: int) -> NDArray[np.float64]:
     return (axes / np.sqrt(np.maximum(squares, 1e-300))).T @ rows
 
 
-def build_tables(machine: KernelMachine, linear: Any, options: Options) -> Tables:
-    """Lay out a machine for the walk.
-
-    Parameters
-    ----------
-    machine : KernelMachine
-    linear : (weights, bias) of the filter on embedded rows, or None
-    options : Options
-    """
+def build_tables(machine: KernelMachine, options: Options) -> Tables:
+    """Lay out a machine for the walk, without a filter yet."""
     form = ordering_kernel(machine.kernel, options)
     embedded = form.embed(machine.vectors)
-    m, d = embedded.shape
+    d = embedded.shape[1]
     dtype = np.float64 if embedded.size <= SMALL else np.float32
     q = options.n_components
     wanted = [max(1, round(q * share)) for share in STAGES] if options.approximate else [q]
@@ -99,7 +92,6 @@ def build_tables(machine: KernelMachine, linear: Any, options: Options) -> Table
     # The control variate knows the lengths of query and vector and lacks only their product;
     # eq. 11 as published knows the projections alone.
     measured = embedded if options.approximate else coordinates
-    weights, bias = (np.zeros(d), 0.0) if linear is None else linear
     kind, gamma, coef0, degree = form.code
     positive = machine.beta > 0
     return Tables(
@@ -109,12 +101,12 @@ def build_tables(machine: KernelMachine, linear: Any, options: Options) -> Table
         degree=degree,
         order=ORDERS[options.order],
         approximate=options.approximate,
-        filtered=linear is not None,
+        filtered=False,
         bias=machine.bias,
-        linear_bias=float(bias),
+        linear_bias=0.0,
         vectors=np.ascontiguousarray(embedded, dtype=dtype),
         beta=machine.beta,
-        linear=np.ascontiguousarray(weights, dtype=dtype),
+        linear=np.zeros(d, dtype=dtype),
         basis=np.ascontiguousarray(basis, dtype=dtype),
         coordinates=np.ascontiguousarray(coordinates.T, dtype=dtype),
         lengths=np.einsum("ij,ij->i", measured, measured).astype(dtype),
@@ -122,3 +114,11 @@ def build_tables(machine: KernelMachine, linear: Any, options: Options) -> Table
         sides=np.concatenate([np.flatnonzero(positive), np.flatnonzero(~positive)]),
         n_positive=int(positive.sum()),
     )
+
+
+def with_filter(tables: Tables, linear: Any) -> Tables:
+    """Return the tables with another filter: weights on embedded rows and bias, or None."""
+    if linear is None:
+        return tables._replace(filtered=False)
+    weights = np.ascontiguousarray(linear[0], dtype=tables.vectors.dtype)
+    return tables._replace(filtered=True, linear=weights, linear_bias=float(linear[1]))

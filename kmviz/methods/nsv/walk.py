@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from kmviz.kernels import Polynomial, RBF, Linear, power
+from kmviz.kernels import RBF, Linear, Polynomial, power
 from kmviz.loops.kernel import POLYNOMIAL, RADIAL
 from kmviz.loops.nsv import EXACT, TUG_OF_WAR, Limits, Tables
 

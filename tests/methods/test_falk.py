@@ -139,6 +139,9 @@ def test_point_and_centre_selection():
     point = FaLKClassifier(40, random_state=0).fit(X, y)
     center = FaLKClassifier(40, select="center", random_state=0).fit(X, y)
     np.testing.assert_array_equal(point.centers_, center.centers_)
+    np.testing.assert_array_equal(
+        point.selecting("center").decision_function(queries), center.decision_function(queries)
+    )
     for query in queries[:40]:
         near = np.argmin(((X[center.centers_] - query) ** 2).sum(axis=1))
         assert center.trace(query).model == near  # eq. 10

@@ -14,6 +14,7 @@ against one inside each neighbourhood.
 from __future__ import annotations
 
 import warnings
+from copy import copy
 from numbers import Integral, Real
 from typing import Any, ClassVar
 
@@ -153,13 +154,23 @@ class FaLKClassifier(LocalClassifier):
             self.gamma_, float(self.percentile_), float(self.C_), self.n_jobs,
         )  # fmt: skip
         del self.neighbors_  # `neighborhood` finds them again
+        self._index_centers()
+        self._warn()
+        return self
+
+    def selecting(self, select: str) -> FaLKClassifier:
+        """Return the same trained models under another `select`; nothing is trained."""
+        other = copy(self).set_params(select=select)
+        other._validate_params()
+        other._index_centers()
+        return other
+
+    def _index_centers(self) -> None:
         self.center_index_ = None
         if self.select == "center":
             centers = search_rows(self.kernel_, self.rows_[self.centers_])
-            self.center_index_ = build_index(self.kernel_, centers, seed)
+            self.center_index_ = build_index(self.kernel_, centers, 0)
         self.overhead_ = (self.center_index_ or self.index_).overhead
-        self._warn()
-        return self
 
     def _choose(self, seed: int) -> None:
         """Settle k, k', C and the percentile (definition 5 with `tune`)."""

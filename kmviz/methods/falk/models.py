@@ -6,7 +6,7 @@ from itertools import pairwise
 from typing import Any
 
 import numpy as np
-from joblib import Parallel, delayed, effective_n_jobs
+from joblib import Parallel, delayed
 from numpy.typing import NDArray
 
 from kmviz.kernels import RBF, is_known
@@ -14,6 +14,7 @@ from kmviz.loops import threads
 from kmviz.loops.falk_answer import answers
 from kmviz.loops.falk_smo import PAD
 from kmviz.loops.falk_train import train_given, train_radial
+from kmviz.methods.falk.cluster import block_size, local_threads, spread
 from kmviz.methods.progress import report
 
 #: Models a task. Fewer make a cluster spend its time on messages.
@@ -89,19 +90,21 @@ def train_models(
     gamma, percentile : float
         RBF width; `LOCAL` takes each neighbourhood's own from its percentile of distances.
     """
-    starts = range(0, len(neighbors), BLOCK)
+    block = block_size(len(neighbors), n_jobs, BLOCK)
+    starts = range(0, len(neighbors), block)
     # a tuple travels with its task; bare arrays would be scattered one by one
     tasks = (
         delayed(train_block)(
-            rows, labels, (neighbors[s : s + BLOCK],), n_classes, kernel, gamma, percentile, C
+            rows, labels, (neighbors[s : s + block],), n_classes, kernel, gamma, percentile, C
         )
         for s in starts
     )
     blocks = []
     parallel = Parallel(n_jobs=n_jobs, prefer="threads", return_as="generator")
-    for done, block in enumerate(parallel(tasks), start=1):
-        blocks.append(block)
-        report(0.5 + 0.5 * done / len(starts), f"{done * BLOCK} models")
+    with spread(rows, labels):
+        for done, result in enumerate(parallel(tasks), start=1):
+            blocks.append(result)
+            report(0.5 + 0.5 * done / len(starts), f"{done * block} models")
     counts, bias, gammas, index, weight, short = zip(*blocks, strict=True)
     return LocalModels(
         np.concatenate(counts), np.concatenate(bias), np.concatenate(gammas),
@@ -172,7 +175,7 @@ def answer(
             models.index, models.weight, models.bias, sorted_out[part],
         )  # fmt: skip
 
-    with threads.limited(min(threads.n_threads(), effective_n_jobs(n_jobs))):
+    with threads.limited(min(threads.n_threads(), local_threads(n_jobs))):
         threads.over_chunks(work, len(Q), chunk=2048)
     out[order] = sorted_out
     return out

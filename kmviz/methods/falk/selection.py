@@ -4,9 +4,10 @@ Definition 5: for m random centres, the k' most internal points of the k-neighbo
 fold by fold, and the parameters with the least mean error serve all local models. k grows until
 the error does (section 5.2.1).
 
-Departures. kappa is 5. Of two k within a standard error of each other, the smaller wins. Small neighbourhoods are tried around more than ten centres, so that every
-k is judged by some 2,500 held-out points. k also stops growing when the work done passes `BUDGET`; work is counted in
-kernel entries, not in seconds, so that the same data gives the same choice on any machine.
+Departures. kappa is 5. Small neighbourhoods are tried around more than ten centres, so that every k
+is judged by some 2,500 held-out points; of two k within a standard error of each other the smaller
+wins. k also stops growing when the work done passes `BUDGET`; work is counted in kernel entries,
+not in seconds, so that the same data gives the same choice on any machine.
 """
 
 from __future__ import annotations

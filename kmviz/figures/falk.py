@@ -1,0 +1,275 @@
+"""Local models on the map: neighbourhoods, regions, local boundaries; and their sweep over k."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import plotly.graph_objects as go
+from numpy.typing import NDArray
+
+from kmviz.figures import theme
+from kmviz.figures.boundary import Plane, click_layer, query_mark, training_points
+
+#: Slots that regions take turns in.
+REGIONS = theme.COLORS[2:10]
+
+
+@dataclass(frozen=True, eq=False)
+class LocalMap:
+    """What there is to draw of local models around one query.
+
+    Attributes
+    ----------
+    centers : array of shape (M, 2)
+        Where the centres stand in the plane.
+    inner, outer : arrays of shape (M,)
+        Radii of the k'- and the k-neighbourhoods; of no meaning in a projection.
+    regions, composed : arrays of shape (len(y), len(x)) or None
+        The model that answers at each grid point, and what it says there; None in a projection.
+    lines : array of shape (S, 2, 2)
+        Pieces of the local boundaries, each inside its own neighbourhood.
+    answering : int
+        The model that answers the query.
+    nearest : array of shape (2,)
+        The training point nearest to the query.
+    members, vectors : arrays of shape (k, 2) and (s, 2)
+        The neighbourhood of the answering model, and its support vectors.
+    n_cover : int
+        k', the members that the centre answers for.
+    removed : array of shape (r, 2)
+        Points that noise reduction would remove; empty where not asked for.
+    """
+
+    centers: NDArray
+    inner: NDArray
+    outer: NDArray
+    regions: NDArray | None
+    composed: NDArray | None
+    lines: NDArray
+    answering: int
+    nearest: NDArray
+    members: NDArray
+    vectors: NDArray
+    n_cover: int
+    removed: NDArray
+
+
+def local_map(plane: Plane, local: LocalMap, query: int, height: int = 620) -> go.Figure:
+    """Draw the paper's figures 1 and 2, live: circles, regions, local and composed boundaries."""
+    axes: dict[str, Any] = {}
+    traces: list[Any] = []
+    if local.regions is not None and plane.x is not None and plane.y is not None:
+        traces += [*_regions(plane, local), *_boundaries(plane, local)]
+        axes = {
+            "xaxis": {"range": [float(plane.x[0]), float(plane.x[-1])], "constrain": "domain"},
+            "yaxis": {
+                "range": [float(plane.y[0]), float(plane.y[-1])],
+                "scaleanchor": "x",  # circles are round
+                "constrain": "domain",
+            },
+        }
+        traces += _circles(local)
+    else:
+        traces += [_links(local)]
+    traces += training_points(plane)
+    if len(local.removed):
+        traces.append(_marks(local.removed, "noise it would remove", "x-thin", 11, theme.COLORS[6]))
+    traces += [*_answer(plane.queries[query], local), click_layer(plane.queries)]
+    traces.append(query_mark(plane.queries[query]))
+    return theme.figure(traces, *plane.axes, title=plane.title, height=height, **axes)
+
+
+def _regions(plane: Plane, local: LocalMap) -> list[go.Heatmap]:
+    """Colour each place by the centre that answers there."""
+    count = len(REGIONS)
+    scale = [[i / count, color] for i, color in enumerate(REGIONS)]
+    scale += [[(i + 1) / count, color] for i, color in enumerate(REGIONS)]
+    return [
+        go.Heatmap(
+            x=theme.light(plane.x),
+            y=theme.light(plane.y),
+            z=(np.asarray(local.regions) % count).astype(np.uint8),
+            zmin=-0.5,
+            zmax=count - 0.5,
+            colorscale=sorted(scale, key=lambda stop: stop[0]),
+            opacity=0.18,
+            showscale=False,
+            hoverinfo="skip",
+            name="regions",
+        )
+    ]
+
+
+def _boundaries(plane: Plane, local: LocalMap) -> list[Any]:
+    """The global SVM's boundary, the composed one, and the pieces that it is composed of."""
+    grid = {"x": theme.light(plane.x), "y": theme.light(plane.y)}
+    zero = {"type": "constraint", "operation": "=", "value": 0.0}
+    pieces = _broken(local.lines)
+    return [
+        go.Contour(
+            **grid, z=theme.light(plane.values), contours=zero, hoverinfo="skip",
+            line={"width": 2, "color": theme.COLORS[7]}, name="global SVM", showlegend=True,
+        ),
+        go.Scatter(
+            x=pieces[:, 0], y=pieces[:, 1], mode="lines", hoverinfo="skip",
+            line={"width": 1.3, "color": theme.COLORS[0]}, opacity=0.75, name="local boundaries",
+        ),
+        go.Contour(
+            **grid, z=theme.light(local.composed), contours=zero, hoverinfo="skip",
+            line={"width": 2.6, "color": theme.INK, "dash": "dash"}, name="composed boundary",
+            showlegend=True,
+        ),
+    ]  # fmt: skip
+
+
+def _circles(local: LocalMap) -> list[go.Scatter]:
+    """k'-neighbourhoods bold, k-neighbourhoods thin, the answering one's boldest."""
+    angle = np.linspace(0, 2 * np.pi, 25)
+    ring = np.column_stack([np.cos(angle), np.sin(angle)])
+
+    def rings(rows: NDArray, radii: NDArray) -> NDArray:
+        return _broken(local.centers[rows][:, None] + ring * radii[rows][:, None, None])
+
+    every, one = np.arange(len(local.centers)), np.array([local.answering])
+    styles = [
+        ("k' circles", every, local.inner, 1.6, "dot", 0.55),
+        ("k circles", every, local.outer, 0.6, "dot", 0.35),
+        ("k' and k of who answers", one, local.inner, 3.0, "solid", 1.0),
+        ("k of who answers", one, local.outer, 1.5, "solid", 1.0),
+    ]
+    traces = []
+    for name, rows, radii, width, dash, opacity in styles:
+        line = rings(rows, radii)
+        traces.append(
+            go.Scatter(
+                x=line[:, 0], y=line[:, 1], mode="lines", name=name, hoverinfo="skip",
+                line={"width": width, "dash": dash, "color": theme.INK}, opacity=opacity,
+                showlegend=name != "k of who answers",
+            )
+        )  # fmt: skip
+    return traces
+
+
+def _links(local: LocalMap) -> go.Scatter:
+    """In a projection circles mean nothing: link the centre to the points it answers for."""
+    inner = local.members[: local.n_cover]
+    ends = np.stack([np.broadcast_to(local.centers[local.answering], inner.shape), inner], axis=1)
+    lines = _broken(ends)
+    return go.Scatter(
+        x=lines[:, 0], y=lines[:, 1], mode="lines", name="centre to its k' points",
+        hoverinfo="skip", line={"width": 0.7, "color": theme.INK}, opacity=0.5,
+    )  # fmt: skip
+
+
+def _answer(point: NDArray, local: LocalMap) -> list[go.Scatter]:
+    """From the query to its nearest training point to the centre; members and vectors there."""
+    path = theme.light(np.stack([point, local.nearest, local.centers[local.answering]]))
+    return [
+        _marks(local.members, "its neighbourhood", "circle-open", 8, theme.INK, 0.45),
+        _marks(local.vectors, "its support vectors", "circle-open", 12, theme.COLORS[3]),
+        go.Scatter(
+            x=path[:, 0], y=path[:, 1], mode="lines+markers", hoverinfo="skip",
+            name="query, nearest point, centre", line={"width": 2, "color": theme.COLORS[4]},
+            marker={
+                "size": [1, 9, 15], "symbol": ["circle", "circle-open-dot", "cross"],
+                "color": theme.COLORS[4], "line": {"width": 1.5, "color": theme.INK},
+            },
+        ),
+    ]  # fmt: skip
+
+
+def _marks(
+    rows: NDArray, name: str, symbol: str, size: float, color: str, opacity: float = 1.0
+) -> go.Scatter:
+    rows = theme.light(rows).reshape(-1, 2)
+    return go.Scatter(
+        x=rows[:, 0], y=rows[:, 1], mode="markers", name=name, hoverinfo="skip",
+        marker={
+            "symbol": symbol, "size": size, "color": color, "opacity": opacity,
+            "line": {"width": 1.6, "color": color},
+        },
+    )  # fmt: skip
+
+
+def _broken(lines: NDArray) -> NDArray[np.float32]:
+    """Join lines (n, points, 2) into one with gaps between them."""
+    gaps = np.full((len(lines), 1, 2), np.nan)
+    return theme.light(np.concatenate([lines, gaps], axis=1)).reshape(-1, 2)
+
+
+def zero_lines(x: NDArray, y: NDArray, values: NDArray) -> NDArray[np.float64]:
+    """Return the pieces, (S, 2, 2), of the line where values on a grid are 0.
+
+    Each cell is cut into two triangles; a triangle whose corners differ in sign is crossed by one
+    straight piece, at the places linear interpolation gives.
+    """
+    rows, columns = np.meshgrid(np.arange(len(y) - 1), np.arange(len(x) - 1), indexing="ij")
+    r, c = rows.ravel(), columns.ravel()
+    corners = np.concatenate(
+        [
+            np.stack([[r, c], [r, c + 1], [r + 1, c]], axis=1),
+            np.stack([[r + 1, c + 1], [r, c + 1], [r + 1, c]], axis=1),
+        ],
+        axis=2,
+    )  # (row or column, corner, triangle)
+    z = values[corners[0], corners[1]]
+    above = z > 0
+    crossed = np.isfinite(z).all(axis=0) & above.any(axis=0) & ~above.all(axis=0)
+    z, above, corners = z[:, crossed], above[:, crossed], corners[:, :, crossed]
+    places = np.stack([x[corners[1]], y[corners[0]]], axis=-1)  # (corner, triangle, 2)
+    odd = np.where(above.sum(axis=0) == 1, above.argmax(axis=0), (~above).argmax(axis=0))
+    ends = []
+    every = np.arange(len(odd))
+    for turn in (1, 2):
+        other = (odd + turn) % 3
+        share = z[odd, every] / (z[odd, every] - z[other, every])
+        start = places[odd, every]
+        ends.append(start + share[:, None] * (places[other, every] - start))
+    return np.stack(ends, axis=1) if len(odd) else np.zeros((0, 2, 2))
+
+
+def local_sweep(sweep: pd.DataFrame, svm_accuracy: float, m: int, k: int) -> go.Figure:
+    """Draw accuracy, cost of a query and number of models against k, the global SVM as lines.
+
+    Parameters
+    ----------
+    sweep : frame
+        A row a k: `n_neighbors, accuracy, steps, models`.
+    svm_accuracy, m : the global SVM's accuracy and support vectors
+    k : the neighbourhood size chosen
+    """
+    x = theme.light(sweep["n_neighbors"])
+    panels = [
+        ("accuracy", "accuracy", "y", svm_accuracy, "global SVM"),
+        ("kernel values a query", "steps", "y2", float(m), "global SVM: m"),
+        ("local models", "models", "y3", None, None),
+    ]
+    traces = []
+    for i, (name, column, axis, level, level_name) in enumerate(panels):
+        color, symbol = theme.COLORS[i + 2], theme.SYMBOLS[i]
+        traces.append(
+            go.Scatter(
+                x=x, y=theme.light(sweep[column]), yaxis=axis, mode="lines+markers", name=name,
+                line={"color": color}, marker={"symbol": symbol, "size": 8, "color": color},
+                hovertemplate=f"k = %{{x:.0f}}<br>{name} %{{y:.4g}}<extra></extra>",
+            )
+        )  # fmt: skip
+        if level is not None:
+            traces.append(
+                go.Scatter(
+                    x=x[[0, -1]], y=theme.light([level, level]), yaxis=axis, mode="lines",
+                    name=level_name, line={"color": theme.COLORS[7], "dash": "dash"},
+                )
+            )  # fmt: skip
+    log = {"type": "log", "automargin": True}
+    return theme.figure(
+        traces, "neighbourhood size k (points)", "accuracy (share)", height=520,
+        shapes=[theme.line_at(x=float(k))],
+        xaxis={"type": "log", "anchor": "y3"},
+        yaxis={"domain": [0.68, 1.0]},
+        yaxis2={"title": {"text": "kernel values"}, "domain": [0.35, 0.62], **log},
+        yaxis3={"title": {"text": "models"}, "domain": [0.0, 0.28], **log},
+    )  # fmt: skip

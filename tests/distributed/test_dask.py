@@ -1,0 +1,132 @@
+"""FaLK-SVM trained by a real Dask cluster: two worker processes on this machine."""
+
+import os
+import signal
+
+import joblib
+import numpy as np
+import pytest
+from distributed import Client, LocalCluster
+from numba.core.dispatcher import Dispatcher
+from sklearn.datasets import make_blobs, make_moons
+
+from kmviz import FaLKClassifier
+from kmviz.methods.falk.cluster import block_size, local_threads
+from kmviz.methods.falk.models import BLOCK
+from kmviz.methods.progress import listening
+
+PARTS = ("starts", "index", "weight", "bias", "gammas")
+MANY = {"n_neighbors": 80, "n_cover": 6, "C": 10.0, "random_state": 0}
+
+
+@pytest.fixture(scope="module")
+def moons():
+    return make_moons(4000, noise=0.3, random_state=0)
+
+
+@pytest.fixture(scope="module")
+def local(moons):
+    """Trained by threads; also leaves every loop compiled on disk, where workers look."""
+    return FaLKClassifier(**MANY, n_jobs=2).fit(*moons)
+
+
+@pytest.fixture(scope="module")
+def client(local):
+    with (
+        LocalCluster(
+            n_workers=2, threads_per_worker=1, processes=True, host="127.0.0.1",
+            dashboard_address=None, worker_dashboard_address=None,
+        ) as cluster,
+        Client(cluster) as client,
+    ):  # fmt: skip
+        yield client
+
+
+def assert_same_bits(ours, theirs):
+    np.testing.assert_array_equal(ours.centers_, theirs.centers_)
+    np.testing.assert_array_equal(ours.center_of_, theirs.center_of_)
+    for part in PARTS:
+        mine, other = getattr(ours.models_, part), getattr(theirs.models_, part)
+        assert mine.dtype == other.dtype, part
+        assert mine.tobytes() == other.tobytes(), part
+
+
+def compilations(names=("falk_train", "falk_smo")):
+    """How many loops a process compiled itself instead of finding them on disk."""
+    from importlib import import_module
+
+    modules = [import_module(f"kmviz.loops.{name}") for name in names]
+    loops = [loop for module in modules for loop in vars(module).values()]
+    return sum(
+        sum(loop.stats.cache_misses.values()) for loop in loops if isinstance(loop, Dispatcher)
+    )
+
+
+def test_same_model_to_the_last_bit(client, moons, local, monkeypatch):
+    sent, scatter = [], Client.scatter
+
+    def recorded(self, data, **options):
+        sent.append(([part.nbytes for part in data], options["broadcast"]))
+        return scatter(self, data, **options)
+
+    def refused(self):
+        raise AssertionError("a compiled loop was pickled")
+
+    monkeypatch.setattr(Client, "scatter", recorded)
+    monkeypatch.setattr(Dispatcher, "_reduce_states", refused)
+    with joblib.parallel_config("dask"):
+        ours = FaLKClassifier(**MANY).fit(*moons)
+    assert len(ours.models_) > 8 * BLOCK
+    assert_same_bits(ours, local)
+    assert sent == [([local.embedded_.nbytes, local.labels_.nbytes], True)], "sent once"
+    assert client.run(compilations) == dict.fromkeys(client.run(os.getpid), 0)
+
+
+@pytest.mark.parametrize("options", [{"gamma": "local"}, {"kernel": "poly"}])
+def test_same_bits_with_more_classes_other_kernels_and_float32(client, options):
+    X, y = make_blobs(600, centers=3, cluster_std=3.0, random_state=0)
+    X = X.astype(np.float32)
+    options = {"n_neighbors": 40, "random_state": 1, **options}
+    with joblib.parallel_config("dask"):
+        ours = FaLKClassifier(**options).fit(X, y)
+        outputs = ours.decision_function(X)
+    theirs = FaLKClassifier(**options).fit(X, y)
+    assert_same_bits(ours, theirs)
+    assert outputs.tobytes() == theirs.decision_function(X).tobytes()
+
+
+def test_blocks_hold_64_models_or_more_and_search_stays_here(client):
+    assert block_size(10**6, 2, BLOCK) == BLOCK, "threads need no large blocks"
+    assert local_threads(3) == 3
+    with joblib.parallel_config("dask"):
+        sizes = [block_size(n, None, BLOCK) for n in (1, 500, 5_000, 10**6)]
+        assert local_threads(3) == len(os.sched_getaffinity(0))
+    assert sizes == [64, 64, 156, 1024]
+
+
+class Killer:
+    """Kills a worker, once, while it holds unfinished models of a training that has begun."""
+
+    def __init__(self, client):
+        self.client, self.killed = client, None
+        self.pids = client.run(os.getpid)
+
+    def __call__(self, share, text):
+        if share <= 0.5 or self.killed is not None:  # the second half is training
+            return
+        for worker, pid in self.pids.items():
+            os.kill(pid, signal.SIGSTOP)  # it cannot finish while we look
+            if self.client.processing([worker])[worker]:
+                os.kill(pid, signal.SIGKILL)
+                self.killed = pid
+                return
+            os.kill(pid, signal.SIGCONT)
+
+
+def test_a_worker_killed_in_mid_training_is_survived(client, moons, local):
+    killer = Killer(client)
+    with joblib.parallel_config("dask"), listening(killer):
+        ours = FaLKClassifier(**MANY).fit(*moons)
+    assert killer.killed is not None
+    assert killer.killed not in client.run(os.getpid).values()
+    assert_same_bits(ours, local)

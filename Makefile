@@ -49,7 +49,7 @@ $(VENV)/.compiled: $(VENV)/.installed $(LOOPS)
 	@touch $@
 
 $(VENV)/.test-tools: $(VENV)/.installed
-	$(PY) -m pip install --quiet --disable-pip-version-check -r requirements.txt -e ".[test]"
+	$(PY) -m pip install --quiet --disable-pip-version-check -r requirements.txt -e ".[test,distributed]"
 	@touch $@
 
 $(VENV)/.browser: $(VENV)/.test-tools tests/browser/chromium.py

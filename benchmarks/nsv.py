@@ -1,0 +1,93 @@
+"""Nearest support vectors on MNIST pairs: time against SVC and float32 BLAS, and how it grows.
+
+Machines as in the paper (first 4,000 digits, normalised (u.v + 1)^9, C = 10; quick: 2,000),
+calibrated on digits they have not seen. SVC is timed with its own `poly` kernel on embedded
+rows, which is its fastest form.
+"""
+
+from __future__ import annotations
+
+from functools import partial
+from typing import Any
+
+import numpy as np
+import pandas as pd
+from sklearn.frozen import FrozenEstimator
+
+from kmviz.evaluation.cost import one_thread, single_seconds, step_summary, timing_table
+from kmviz.evaluation.papers.nsv import machine_of
+from kmviz.machines import KernelMachine
+from kmviz.methods.nsv import NSVClassifier
+from kmviz.methods.nsv.calibration import Part
+from kmviz.methods.nsv.engine import NSVEngine
+from kmviz.methods.nsv.tables import Options
+
+WAYS: dict[str, dict[str, Any]] = {
+    "NSV, published": {"order": "tug_of_war"},
+    "NSV, nearest": {},
+    "NSV, from the approximation": {"start": "approximate"},
+}
+
+
+def speed(pair: tuple[int, int], quick: bool) -> pd.DataFrame:
+    """Time every way of answering a pair's test digits, in one run."""
+    svc, rows = machine_of(pair, 2_000 if quick else 4_000)
+    queries = np.ascontiguousarray(rows["test"], dtype=np.float32)[: 1_000 if quick else None]
+    machine = KernelMachine.from_estimator(svc)
+    exact = machine.decision_function(queries) > 0
+    fitted = {
+        name: NSVClassifier(FrozenEstimator(svc), random_state=0, **options).fit(
+            rows["train"], X_calibration=rows["held_out"]
+        )
+        for name, options in WAYS.items()
+    }
+    ways = {
+        "SVC": svc.decision_function,
+        "float32 BLAS": partial(machine.decision_function, dtype=np.float32),
+        **{name: clf.decision_function for name, clf in fitted.items()},
+    }
+    table = timing_table(ways, queries, repeats=3 if quick else 7)
+    for kind in ("batch", "single"):
+        blas = table.loc["float32 BLAS", f"{kind}_us"]
+        table[f"{kind}_vs_blas"] = blas / table[f"{kind}_us"]
+    for name, clf in fitted.items():
+        counted = step_summary(clf.steps(queries), machine.n_vectors, clf.overhead_)
+        for column, value in counted.items():
+            table.loc[name, column] = value
+        table.loc[name, "disagreements"] = np.sum((clf.decision_function(queries) > 0) != exact)
+    table["m"], table["queries"] = machine.n_vectors, len(queries)
+    return table
+
+
+def growth(quick: bool) -> pd.DataFrame:
+    """Time a query against m: machines of a share of the vectors of 3 against 8."""
+    svc, rows = machine_of((3, 8), 2_000 if quick else 4_000)
+    whole = KernelMachine.from_estimator(svc)
+    queries = np.ascontiguousarray(rows["test"], dtype=np.float32)[:300]
+    calibration = rows["held_out"][: 500 if quick else 2_000]
+    found = []
+    for share in (0.1, 0.25, 0.5, 1.0):
+        taken = np.arange(0, whole.n_vectors, round(1 / share))
+        machine = KernelMachine(
+            whole.vectors[taken], whole.beta[taken] / share, whole.bias, whole.kernel
+        )
+        row = {"m": machine.n_vectors}
+        with one_thread():
+            exact = partial(machine.decision_function, dtype=np.float32)
+            base = single_seconds(exact, queries)
+            for start in ("empty", "approximate"):
+                parts = [Part(machine, None, calibration)]
+                engine = NSVEngine(machine, None, Options(start=start), parts, 10, 0.0)
+                seconds = single_seconds(engine.run, queries)
+                row |= {f"us_{start}": 1e6 * seconds, f"vs_exact_{start}": base / seconds}
+        found.append(row | {"us_exact": 1e6 * base})
+    return pd.DataFrame(found)
+
+
+def tables(quick: bool = True) -> dict[str, pd.DataFrame]:
+    """Return the speed tables."""
+    return {
+        "nsv_3v8": speed((3, 8), quick),
+        "nsv_0v1": speed((0, 1), quick),
+        "nsv_growth": growth(quick),
+    }

@@ -1,0 +1,88 @@
+"""The pictures of nearest support vectors, by their content."""
+
+import numpy as np
+import pandas as pd
+import pytest
+from sklearn.datasets import load_digits, make_moons
+from sklearn.svm import SVC
+
+from kmviz import NSVClassifier
+from kmviz.figures import nsv
+from kmviz.figures.boundary import Plane
+
+X, Y = make_moons(120, noise=0.25, random_state=0)
+NAMES = ("down", "up")
+
+
+@pytest.fixture(scope="module")
+def clf():
+    return NSVClassifier(SVC(gamma=2.0), linear_filter=False, random_state=0).fit(X, Y)
+
+
+def by_name(figure):
+    return {trace.name: trace for trace in figure.data}
+
+
+def test_effort_marks_disagreements_and_the_query():
+    efforts = nsv.Efforts(
+        rows=np.array([0, 3, 5]), exact=np.array([1.0, -0.2, 2.0]), steps=np.array([2, 40, 1]),
+        agrees=np.array([True, False, True]), low=np.full(51, -0.5), high=np.full(51, 0.5),
+    )  # fmt: skip
+    traces = by_name(nsv.effort(efforts, query=3))
+    assert list(traces["disagreement"].customdata) == [3]
+    assert list(traces["same class as the exact machine"].x) == [2, 1]
+    assert (traces["the query"].x[0], traces["the query"].y[0]) == (40, pytest.approx(-0.2))
+    assert set(traces["threshold H"].y) == {0.5}
+    assert traces["threshold L"].x[-1] == 51
+
+
+def test_trajectory_splits_where_it_stopped(clf):
+    trace = next(t for t in map(clf.trace, X) if 2 < t.stop < 20)
+    traces = by_name(nsv.trajectory(trace, NAMES, clf.machine_.beta))
+    assert len(traces["partial output g_k"].y) == trace.stop + 1
+    assert traces["where it would have gone"].x[0] == trace.stop
+    assert traces["exact f(x)"].y[0] == pytest.approx(trace.exact, rel=1e-6)
+    assert "support vector" in traces["partial output g_k"].text[1]
+    assert np.isnan(traces["threshold H"].y[0])
+
+
+def test_a_filtered_query_says_so():
+    rows = np.vstack([X - 3, X + 3])
+    far = NSVClassifier(SVC(), random_state=0).fit(rows, np.repeat([0, 1], 120))
+    trace = far.trace(rows[0])
+    assert trace.filtered
+    assert "filter decided" in nsv.trajectory(trace, NAMES, far.machine_.beta).layout.title.text
+
+
+def test_images_stand_in_the_order_of_the_walk():
+    pixels, digits = load_digits(return_X_y=True)
+    two = np.isin(digits, (3, 8))
+    rows, y = pixels[two], digits[two]
+    clf = NSVClassifier(SVC(), calibration="train", linear_filter=False).fit(rows, y)
+    trace, machine = clf.trace(rows[0]), clf.machine_
+    figure = nsv.neighbor_images(trace, rows[0], machine.vectors, machine.beta, (8, 8), ("3", "8"))
+    mosaic = figure.data[0].z
+    np.testing.assert_allclose(mosaic[:, :8], rows[0].reshape(8, 8)[::-1])
+    first = machine.vectors[trace.index[1]].reshape(8, 8)[::-1]
+    np.testing.assert_allclose(mosaic[:, 10:18], first)
+    assert len(figure.layout.annotations) == 1 + nsv.SHOWN
+    assert f"K {trace.value[1]:.3g}" in figure.layout.annotations[1].text
+
+
+def test_touched_vectors_are_numbered_on_the_map(clf):
+    machine = clf.machine_
+    plane = Plane(X, 2 * Y - 1, machine.vectors, machine.beta, X, NAMES, ("a", "b"))
+    trace = next(t for t in map(clf.trace, X) if t.stop > 2)
+    touched = by_name(nsv.neighbor_map(trace, plane, 0))["touched, in order"]
+    assert list(touched.text[:3]) == ["1", "2", "3"]
+    np.testing.assert_allclose(touched.x[0], machine.vectors[trace.index[1], 0], rtol=1e-6)
+
+
+def test_tradeoff_has_a_line_a_setting():
+    table = pd.DataFrame(
+        {"setting": ["a", "a", "b"], "window": [0, 10, 0], "speedup": [9.0, 5.0, 50.0],
+         "disagreements": [0.4, 0.1, 0.2]}
+    )  # fmt: skip
+    traces = by_name(nsv.tradeoff(table, (5.0, 0.1)))
+    assert list(traces["a"].customdata) == [0, 10]
+    assert traces["the present setting"].x[0] == 5.0

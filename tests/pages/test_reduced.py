@@ -1,0 +1,87 @@
+"""The Reduced set page: charts, numbers that agree, a slider that searches nothing."""
+
+import pytest
+
+from kmviz.ui import reduced
+from tests.pages.helpers import array, figure, metric, open_page, run, trace
+
+PAGE = "pages/3_Reduced_Set.py"
+
+
+@pytest.fixture(autouse=True)
+def few_steps(monkeypatch):
+    """A short search: what it finds does not matter here."""
+    monkeypatch.setattr(reduced, "STEPS", 15)
+    monkeypatch.setattr(reduced, "SIZES", (1, 2, 4, 8, 16))
+
+
+def test_opens_with_its_charts():
+    app = open_page(PAGE)
+    assert metric(app, "Vectors") == "10"
+    assert len(array(trace(app, "reduced_error", "ρ")["y"])) == 16
+    assert trace(app, "reduced_vectors", "support vector")
+    bands = [t for t in figure(app, "boundary")["data"] if t["name"] == "f(x)"]
+    assert len(bands) == 2
+    assert app.dataframe[0].value["vectors"].tolist()[-1] == 10
+
+
+def test_the_slider_reads_and_does_not_search(monkeypatch):
+    app = open_page(PAGE, vectors=4)
+    before = metric(app, "ρ")
+    monkeypatch.setattr(reduced, "grow", None)
+    monkeypatch.setattr(reduced.VirtualSVClassifier, "fit", None)
+    app.slider(key="vectors").set_value(16)
+    run(app)
+    assert metric(app, "Vectors") == "16"
+    assert float(metric(app, "ρ")) < float(before)
+    assert figure(app, "reduced_error")["layout"]["shapes"][0]["x0"] == 16
+    assert app.query_params["vectors"] == "16"
+
+
+def test_images_are_shifted_then_reduced():
+    app = open_page(PAGE, data="digits", pair="3-8", vectors=8)
+    names = app.dataframe[0].value["machine"].tolist()
+    assert [name[:3] for name in names] == ["ORI", "VSV", "RS:", "RS:"]
+    assert len(figure(app, "virtual_strip")["layout"]["annotations"]) == 5
+    assert len(figure(app, "reduced_vectors")["layout"]["annotations"]) == 8
+    assert trace(app, "boundary", "sign changed") is not None
+    app.slider(key="shift").set_value(0)
+    run(app)
+    assert len(app.dataframe[0].value) == 3
+
+
+def test_other_kernels_and_other_dimensions():
+    app = open_page(PAGE, data="heart", kernel="linear", method="fixed_point")
+    assert metric(app, "Vectors") == "1"  # a linear machine is one vector
+    assert metric(app, "ρ") == "0.000"
+    assert app.session_state["method"] == "joint"
+    app = open_page(PAGE, data="two_moons", kernel="poly_normalized", method="selection", vectors=3)
+    assert metric(app, "Vectors") == "3"
+
+
+def test_a_malformed_address_opens_the_defaults():
+    app = open_page(PAGE, vectors="many", method="magic", shift="-1")
+    assert metric(app, "Vectors") == "10"
+    assert app.session_state["method"] == "joint"
+
+
+def test_stopping_keeps_what_was_found(monkeypatch):
+    app = open_page(PAGE, data="two_moons", n=200)
+    key = next(key for key in reversed(reduced._kept()))
+    kept = reduced._kept()[key]
+    kept.pop("reading")
+    app.session_state[reduced._STOPPED] = key
+    run(app)
+    assert any("Stopped at 16 vectors" in caption.value for caption in app.caption)
+    kept.pop("path")
+    run(app)
+    assert "Stopped before" in app.info[0].value
+
+
+def test_take_home_code_runs():
+    app = open_page(PAGE, data="two_moons", n=120, vectors=5)
+    code = next(block.value for block in app.code if "ReducedSetClassifier" in block.value)
+    space = {"print": lambda *values: space.setdefault("shown", values)}
+    exec(code, space)
+    assert space["clf"].machine_.n_vectors == 5
+    assert space["shown"][1] == 5

@@ -125,6 +125,8 @@ def test_a_counting_kernel_agrees_with_steps(cls, rows):
         CountingRBF.values = 0
         clf.decision_function(asked)
         counted = CountingRBF.values
+        if cls is kmviz.NSVClassifier:  # its start (filter, approximation) counts as one step
+            counted += len(asked)
         assert counted == clf.steps(asked).sum()
 
 

@@ -14,7 +14,7 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from kmviz.cli.console import BadInput, Console
-from kmviz.cli.files import Writer, writer_for
+from kmviz.cli.files import Writer, bytes_of, writer_for
 from kmviz.datasets import DataError, TableEncoder, iter_frames
 from kmviz.evaluation.storage import load
 from kmviz.evaluation.table import TableClassifier
@@ -42,19 +42,22 @@ def add_to(commands: Any) -> None:
         "message with its number (skip)",
     )
     parser.add_argument("--decision", action="store_true", help="write the output f(x) as well")
+    parser.add_argument("--memory", metavar="SIZE", default="256MB", help="for rows, as 500MB")
     parser.add_argument(
-        "--chunk", type=int, default=10_000, metavar="ROWS", help="rows held in memory at a time"
+        "--chunk", type=int, metavar="ROWS", help="rows at a time (default: what --memory holds)"
     )
     parser.set_defaults(run=run)
 
 
 def run(options: argparse.Namespace, console: Console) -> int:
     """Stream, label, write; nothing is left behind unless all of it could be written."""
-    if options.chunk < 1:
+    if options.chunk is not None and options.chunk < 1:
         raise BadInput(f"--chunk takes a number of rows from 1 up; got {options.chunk}.")
+    memory = bytes_of(options.memory)
     model = load(options.model)
     if not hasattr(model, "predict"):
         raise BadInput(f"{options.model.name} holds a {type(model).__name__}, not a classifier.")
+    options.chunk = options.chunk or _rows_within(memory, model)
     whole = written_whole(options.out) if options.out else nullcontext(None)
     with whole as place:
         writer = writer_for(place, options.decision)
@@ -65,6 +68,13 @@ def run(options: argparse.Namespace, console: Console) -> int:
     bad = f", {counts.bad:,} of them without a label" if counts.bad else ""
     console.say(f"{counts.rows:,} rows labelled{bad}")
     return 0
+
+
+def _rows_within(memory: int, model: Any) -> int:
+    """How many rows a memory limit holds: as text, as numbers, and as answers are computed."""
+    clf = model.classifier if isinstance(model, TableClassifier) else model
+    width = int(getattr(clf, "n_features_in_", 100))
+    return int(np.clip(memory // (128 * width + 512), 1, 10_000))
 
 
 @dataclass

@@ -47,7 +47,7 @@ def advice(table: pd.DataFrame) -> str:
 def best_method(table: pd.DataFrame) -> str:
     """Return the name of the row to deploy: the fastest that changes few answers, or `exact`."""
     good = table[(table["error"] == "") & (table["disagreement_high"] <= FEW)]
-    methods = good[[name not in PEERS and name != "exact" for name in good.index]]
+    methods = good.drop(index=[name for name in good.index if name in PEERS or name == "exact"])
     gain = gains(methods)
     if methods.empty or not gain.max() >= WORTH:
         return "exact"
@@ -92,7 +92,8 @@ def _fast_method(table: pd.DataFrame) -> str:
         f"{title[:1].upper()}{title[1:]}: {times:.0f}x {unit}, {row['disagreements']:.0f} of "
         f"{row['queries']:,.0f} differ, at most {row['disagreement_high']:.1%} with 95% "
         f"confidence. It is {gains(table)[name]:.1f}x {'faster' if timed else 'cheaper'} than "
-        f"the exact float32 machine, the most among methods that change under {FEW:.0%} of the answers."
+        f"the exact float32 machine, the most among methods that change under {FEW:.0%} of the "
+        "answers."
     )
 
 

@@ -1,0 +1,147 @@
+"""Every command, its results on stdout, and its exit code."""
+
+import re
+
+import numpy as np
+import pandas as pd
+import pytest
+
+import kmviz
+from kmviz import datasets
+from kmviz.cli.files import bytes_of, safe_cell
+from kmviz.cli.main import main
+from kmviz.evaluation import papers
+
+COMMANDS = ["data list", "fit", "predict", "compare", "papers", "bench"]
+
+
+@pytest.mark.parametrize("command", ["", *COMMANDS])
+def test_every_command_explains_itself(command, capsys):
+    with pytest.raises(SystemExit) as stopped:
+        main([*command.split(), "--help"])
+    assert stopped.value.code == 0
+    assert "usage: kmviz" in capsys.readouterr().out
+
+
+def test_data_list_names_every_set(capsys):
+    assert main(["-q", "data", "list", "--csv"]) == 0
+    lines = capsys.readouterr().out.splitlines()
+    assert [line.split(",")[0] for line in lines[1:]] == list(datasets.names())
+
+
+def test_fit_reports_and_stores(model, table, frame, capsys):
+    stored = kmviz.load(model)
+    assert stored.encoder.target == "kind"
+    assert (stored.predict(frame) == frame["kind"]).mean() > 0.75
+    out = model.with_name("again.skops")
+    assert main(["fit", str(table), "--target", "kind", "--method", "nsv", "--set", "window=3",
+                 "--out", str(out)]) == 0  # fmt: skip
+    said = capsys.readouterr()
+    assert re.search(r"^accuracy +0\.\d+ on 120 rows held out$", said.out, re.MULTILINE)
+    assert "Categories became 0/1 columns" in said.err
+    assert kmviz.load(out).classifier.window == 3
+
+
+def test_fit_auto_states_its_promise(tmp_path, capsys):
+    out = tmp_path / "fast.skops"
+    assert main(["-q", "fit", "banana", "--method", "auto", "--max-disagreement", "0.02", "--out",
+                 str(out)]) == 0  # fmt: skip
+    assert "promise" in capsys.readouterr().out
+    assert kmviz.load(out).promise_.rate <= 0.02
+
+
+@pytest.mark.parametrize("method", ["exact", "falk_100", "reduced"])
+@pytest.mark.parametrize("kernel", ["rbf", "poly_normalized"])
+def test_methods_and_kernels_from_the_shell(table, tmp_path, method, kernel, capsys):
+    out = tmp_path / "m.skops"
+    code = main(["-q", "fit", str(table), "--target", "kind", "--method", method, "--kernel",
+                 kernel, "--degree", "2", "--out", str(out)])  # fmt: skip
+    if method == "falk_100" and kernel == "poly_normalized":
+        assert code == 2
+        assert "takes the kernels" in capsys.readouterr().err
+    else:
+        assert code == 0
+        assert kmviz.load(out).classifier.predict(np.zeros((1, 6))).shape == (1,)
+
+
+BAD = [
+    (["fit", "none.csv", "--out", "m.skops"], "no file"),
+    (["fit", "{table}", "--target", "colours", "--out", "m.skops"], "no column 'colours'"),
+    (["fit", "{table}", "--target", "kind", "--out", "m.pkl"], ".skops"),
+    (["fit", "{table}", "--target", "kind", "--set", "wndow=3", "--out", "m.skops"], "name=value"),
+    (["fit", "{table}", "--target", "kind", "--gamma", "big", "--out", "m.skops"], "--gamma"),
+    (["fit", "{table}", "--target", "kind", "--memory", "much", "--out", "m.skops"], "size"),
+    (["fit", "{table}", "--target", "kind", "--set", "window=-3", "--out", "m.skops"], "window"),
+    (["fit", "{table}", "--target", "kind", "--out", "no/where/m.skops"], "no folder"),
+    (["fit", "mnist", "--pair", "three", "--out", "m.skops"], "--pair"),
+    (["fit", "{table}", "--method", "magic", "--out", "m.skops"], "invalid choice"),
+    (["predict", "none.skops", "{table}"], "no file"),
+    (["predict", "none.skops", "{table}", "--chunk", "0"], "--chunk"),
+    (["predict", "{table}", "{table}"], "not a skops file"),
+    (["compare", "{table}", "--methods", "nvs"], "No method is called"),
+    (["compare", "banana", "--resume"], "--out"),
+    (["papers", "--only", "nothing"], "No table matches"),
+    (["bench", "--only", "nothing"], "No benchmark"),
+    (["dance"], "invalid choice"),
+    ([], "required"),
+]
+
+
+@pytest.mark.parametrize(("arguments", "said"), BAD, ids=lambda v: " ".join(v)[:40])
+def test_bad_input_is_one_clear_line_and_code_2(
+    arguments, said, table, capsys, monkeypatch, tmp_path
+):
+    monkeypatch.chdir(tmp_path)
+    try:
+        code = main(["-q", *(a.format(table=table) for a in arguments)])
+    except SystemExit as stopped:
+        code = stopped.code
+    captured = capsys.readouterr()
+    assert code == 2
+    assert captured.out == ""
+    assert captured.err.count("\n") == 1
+    assert said in captured.err
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_compare_prints_a_table_and_advice_and_resumes(table, tmp_path, capsys):
+    out = tmp_path / "table.csv"
+    common = ["-q", "compare", str(table), "--target", "kind", "--no-time", "--out", str(out)]
+    assert main([*common, "--methods", "nsv,linear_svc"]) == 0
+    said = capsys.readouterr().out
+    assert "linear_svc" in said
+    written = pd.read_csv(out, index_col="method")
+    assert written.index.tolist() == ["exact", "nsv", "linear_svc"]
+    written.loc["nsv", "accuracy"] = 0.125
+    written.to_csv(out)
+    assert main([*common, "--methods", "nsv,svtree", "--resume"]) == 0
+    again = pd.read_csv(out, index_col="method")
+    assert again.index.tolist() == ["exact", "nsv", "svtree"]
+    assert again.loc["nsv", "accuracy"] == 0.125, "kept"
+
+
+def test_papers_are_listed_made_and_stored(tmp_path, capsys, monkeypatch):
+    def small(full=False, progress=None):
+        """A table that takes no time."""
+        return pd.DataFrame({"paper": [1.0], "ours": [1.5 if full else 1.25]})
+
+    def broken(full=False, progress=None):
+        raise RuntimeError("no data")
+
+    monkeypatch.setattr(papers, "by_paper", lambda: {"p": {"p_small": small, "p_broken": broken}})
+    assert main(["-q", "papers", "--list"]) == 0
+    assert capsys.readouterr().out.split() == ["p_small", "p_broken"]
+    assert main(["-q", "papers", "--out", str(tmp_path)]) == 1
+    said = capsys.readouterr()
+    assert "p_broken failed: RuntimeError: no data" in said.err
+    stored = (tmp_path / "p_small.csv").read_text()
+    assert stored == "# python -m kmviz papers --only p_small\npaper,ours\n1.0,1.25\n"
+    assert main(["-q", "papers", "--full", "--only", "p_small", "--out", str(tmp_path)]) == 0
+    assert "--full\n" in (tmp_path / "p_small.csv").read_text()
+
+
+def test_sizes_and_cells():
+    assert bytes_of("500MB") == 500 * 2**20
+    assert bytes_of("2g") == 2 * 2**30
+    assert safe_cell("@SUM(A1)") == "'@SUM(A1)"
+    assert safe_cell("-1.5e3") == "-1.5e3"

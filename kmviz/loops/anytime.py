@@ -51,15 +51,17 @@ def close_bounds(
 
 @compiled
 def close_spectral(
-    X, directions, offsets, values, lowest, highest, gamma, coef0, normalized, bias,
+    X, first, directions, offsets, values, lowest, highest, gamma, coef0, normalized, bias,
     widen, round_off, output, stop, decided,
 ):  # fmt: skip
     """The same for a quadratic form: one eigenvector a step, raw rows in.
 
     The rest of the form lies between `lowest[k]` and `highest[k]` times what is left of the
-    squared length of the augmented query. A row that is not finite is answered by NaN.
+    squared length of the augmented query. `directions` start at column `first`. A row that is
+    not finite is answered by NaN.
     """
     for i in range(X.shape[0]):
+        row = X[i, first : first + directions.shape[1]]
         square = 0.0
         for j in range(X.shape[1]):
             square += np.float64(X[i, j]) * X[i, j]
@@ -81,8 +83,8 @@ def close_spectral(
             partial + lowest[k] * left <= slack and partial + highest[k] * left >= -slack
         ):
             dot = offsets[k]
-            for j in range(X.shape[1]):
-                dot += directions[k, j] * X[i, j]
+            for j in range(directions.shape[1]):
+                dot += directions[k, j] * row[j]
             part = dot * dot * scale
             partial += values[k] * part
             residual -= part
@@ -124,7 +126,7 @@ def warm() -> None:
     )  # fmt: skip
     for dtype in (np.float32, np.float64):
         close_spectral(
-            matrix.astype(dtype), matrix, one, one, two, two, 1.0, 1.0, True, 0.0,
+            matrix.astype(dtype), 0, matrix, one, one, two, two, 1.0, 1.0, True, 0.0,
             0.0, 0.0, np.empty(1), stop, decided,
         )  # fmt: skip
     lookahead_costs(matrix, one, one, one, one, 1.0, one, np.empty(1))

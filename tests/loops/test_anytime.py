@@ -106,3 +106,16 @@ def test_threads_do_not_change_results(order):
         together = engine.run(QUERIES)
     np.testing.assert_array_equal(alone[0], together[0])
     np.testing.assert_array_equal(alone[1], together[1])
+
+
+@pytest.mark.parametrize(("left", "right"), [(0, 0), (3, 0), (0, 5), (20, 30), (2, 2)])
+def test_columns_that_are_zero_in_every_vector_are_passed_over(left, right):
+    pad = ((0, 0), (left, right))
+    machine = KernelMachine(np.pad(VECTORS, pad), BETA, 0.2, Normalized(Polynomial(2)))
+    engine = SpectralEngine(machine, 99)
+    queries = 2.0 * np.random.RandomState(2).randn(50, left + 3 + right)
+    lower, upper = engine.bounds(queries)
+    exact = machine.decision_function(queries)
+    assert engine.directions.shape[1] <= max(16, 3)
+    assert ((lower <= exact[:, None]) & (exact[:, None] <= upper)).all()
+    np.testing.assert_array_equal(engine.run(queries)[0] > 0, exact > 0)

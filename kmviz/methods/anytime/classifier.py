@@ -196,7 +196,7 @@ class AnytimeClassifier(MachineClassifier):
         than scikit-learn's checks take: plain arrays are checked only if it does.
         """
         engine = self.engines_[0]
-        plain = type(X) is np.ndarray and X.ndim == 2 and X.dtype in FLOATS and len(X) > 0
+        plain = type(X) is np.ndarray and X.ndim == 2 and X.dtype.char in "df" and len(X) > 0
         if plain and isinstance(engine, SpectralEngine) and engine.known:
             fits = self.preprocessing_ is None and not hasattr(self, "feature_names_in_")
             if fits and X.shape[1] == self.n_features_in_:

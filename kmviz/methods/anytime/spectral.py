@@ -43,8 +43,9 @@ class SpectralEngine:
     ----------
     values : array of shape (K,)
         The eigenvalues that are not 0, by falling magnitude.
-    directions, offsets : arrays of shape (K, d) and (K,)
-        v_j . x~ = directions_j . x + offsets_j, before a normalised kernel's division.
+    directions, offsets : arrays of shape (K, width) and (K,)
+        v_j . x~ = directions_j . x + offsets_j, before a normalised kernel's division; columns
+        of x count from `first`.
     lowest, highest : arrays of shape (K + 1,)
         Range of the eigenvalues that are left after k steps, 0 included.
     """
@@ -77,7 +78,8 @@ class SpectralEngine:
         order = np.argsort(-np.abs(values), kind="stable")
         order = order[np.abs(values[order]) > ULP * len(values) * largest]
         self.values, vectors = values[order], vectors[:, order].T
-        self.directions = np.ascontiguousarray(vectors[:, :-1] * np.sqrt(self.gamma))
+        self.first, last = _columns_used(rows[:, :-1])
+        self.directions = vectors[:, self.first : last] * np.sqrt(self.gamma)
         self.offsets = vectors[:, -1] * np.sqrt(self.coef0)
         total = float(np.abs(beta) @ squares)
         self.widen = 8.0 * ULP * (len(values) + 8)
@@ -92,7 +94,9 @@ class SpectralEngine:
 
     def _place_vectors(self) -> None:
         """Find input rows z_j with K(z_j, x) proportional to (v_j . x~)^2, to ask a kernel for."""
-        directions, self.share = self.directions / self.gamma, np.ones(len(self.values))
+        directions = np.zeros((len(self.values), self.machine.n_features))
+        directions[:, self._used] = self.directions / self.gamma
+        self.share = np.ones(len(self.values))
         if self.coef0 > 0:
             last = self.offsets / np.sqrt(self.coef0)
             if np.any(np.abs(last) < 1e-6):
@@ -106,6 +110,11 @@ class SpectralEngine:
         if self.normalized:
             self.share = np.ones(len(self.values))
         self.places = directions
+
+    @property
+    def _used(self) -> slice:
+        """The columns that directions speak of."""
+        return slice(self.first, self.first + self.directions.shape[1])
 
     @property
     def n_steps(self) -> int:
@@ -159,8 +168,8 @@ class SpectralEngine:
 
         def work(a: int, b: int) -> None:
             close_spectral(
-                X[a:b], self.directions, self.offsets, self.values, self.lowest, self.highest,
-                self.gamma, self.coef0, self.normalized, self.machine.bias,
+                X[a:b], self.first, self.directions, self.offsets, self.values, self.lowest,
+                self.highest, self.gamma, self.coef0, self.normalized, self.machine.bias,
                 self.widen, self.round_off, output[a:b], stop[a:b], decided[a:b],
             )  # fmt: skip
 
@@ -197,7 +206,7 @@ class SpectralEngine:
         if not self.known:
             values = np.asarray(self.machine.kernel(X, self.places[steps]), dtype=np.float64)
             return values * self.share[steps]
-        parts = (X @ self.directions[steps].T + self.offsets[steps]) ** 2
+        parts = (X[:, self._used] @ self.directions[steps].T + self.offsets[steps]) ** 2
         if self.normalized:
             lengths = (self.gamma * np.einsum("ij,ij->i", X, X) + self.coef0)[:, None]
             parts = np.divide(parts, lengths, out=np.zeros_like(parts), where=lengths > 0)
@@ -222,6 +231,18 @@ class SpectralEngine:
             "q_coords": np.hstack([start, np.sqrt(parts)]),
             "value": np.hstack([start, parts]),
         }
+
+
+def _columns_used(rows: Floats) -> tuple[int, int]:
+    """The columns between which rows are not 0, as many as fill whole vector registers.
+
+    A column that is 0 in every row (the rim of an image) is 0 in every eigenvector.
+    """
+    used = np.flatnonzero(rows.any(axis=0))
+    first, last = (int(used[0]), int(used[-1]) + 1) if len(used) else (0, 1)
+    width = min(-(-(last - first) // 16) * 16, rows.shape[1])
+    first = min(first, rows.shape[1] - width)
+    return first, first + width
 
 
 def _eigen(rows: Floats, beta: Floats) -> tuple[Floats, Floats]:

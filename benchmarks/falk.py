@@ -1,0 +1,156 @@
+"""Local models: training and testing time against SVC in one run, variants side by side, growth.
+
+`falk_scaling` runs each size in a process of its own, so that its peak memory is its own; with
+dask installed (`kmviz[distributed]`) a second set of rows trains on a local cluster of two worker
+processes.
+"""
+
+from __future__ import annotations
+
+import json
+import resource
+import subprocess
+import sys
+import time
+from importlib.util import find_spec
+from typing import Any
+
+import joblib
+import numpy as np
+import pandas as pd
+from sklearn.ensemble import HistGradientBoostingClassifier
+from sklearn.svm import SVC
+
+from kmviz import FaLKClassifier, KNNSVMClassifier
+from kmviz.evaluation.cost import cpu_seconds, one_thread
+from kmviz.evaluation.papers.falk import SVC_PARAMETERS, large_rows
+from kmviz.machines import KernelMachine
+
+#: k, C and percentile of each set: what local selection chose on training rows.
+LOCAL = {
+    "2-spirals": {"n_neighbors": 250, "percentile": 50.0},
+    "checker-b": {"n_neighbors": 250, "percentile": 10.0},
+    "cov-type": {"n_neighbors": 500, "C": 4.0, "percentile": 1.0},
+}
+QUERIES = 2_000
+
+
+def speed(quick: bool) -> pd.DataFrame:
+    """Train and test SVC, FaLK-SVM and its variants, the lazy one, and gradient boosting.
+
+    `train_ratio` and `test_ratio`: times faster than SVC; `test_vs_blas`: than all of SVC's
+    vectors in one float32 BLAS product. Test queries come in one batch.
+    """
+    sizes = {"2-spirals": 20_000, "checker-b": 20_000, "cov-type": 10_000 if quick else 40_000}
+    parts = []
+    for name, n in sizes.items():
+        rows = large_rows(name, n)
+        if rows is not None:
+            with one_thread():
+                parts.append(_side_by_side(name, *rows))
+    return pd.concat(parts, ignore_index=True)
+
+
+def _side_by_side(name: str, X: Any, y: Any, X_test: Any, y_test: Any) -> pd.DataFrame:
+    C, gamma = SVC_PARAMETERS[name]
+    local = FaLKClassifier(gamma="local", random_state=0, **LOCAL[name])
+    k = LOCAL[name]["n_neighbors"]
+    ways: dict[str, Any] = {
+        "SVC": SVC(C=C, gamma=gamma, cache_size=1000), "FaLK-SVM": local, "FaLK-SVMc": None,
+        "FaLK-SVMl": FaLKClassifier(k, tune=True, random_state=0),
+        "kNNSVM (lazy)": KNNSVMClassifier(k, gamma="local", C=local.C),
+        "HistGradientBoosting": HistGradientBoostingClassifier(random_state=0),
+    }  # fmt: skip
+    found = []
+    for way, model in ways.items():
+        if model is None:  # the models of the row before, selected by the nearest centre
+            model, train = ways["FaLK-SVM"].selecting("center"), found[-1]["train_s"]
+        else:
+            start = time.process_time()
+            model.fit(X, y)
+            train = time.process_time() - start
+            if way == "FaLK-SVM":  # short: the least of three
+                train = min(train, cpu_seconds(lambda m=model: m.fit(X, y), repeats=2))
+        many = 200 if way.startswith("kNNSVM") else QUERIES
+        asked = X_test[:many]
+        test = cpu_seconds(lambda m=model, q=asked: m.predict(q), repeats=2) / many
+        accuracy = float(np.mean(model.predict(X_test[:QUERIES]) == y_test[:QUERIES]))
+        found.append({"way": way, "train_s": train, "test_us": 1e6 * test, "accuracy": accuracy})
+    machine = KernelMachine.from_estimator(ways["SVC"])
+    blas = cpu_seconds(lambda: machine.decision_function(X_test[:QUERIES], np.float32), 2)
+    table = pd.DataFrame(found)
+    table.insert(0, "data", name)
+    table.insert(1, "rows", len(X))
+    table["train_ratio"] = table["train_s"].iloc[0] / table["train_s"]
+    table["test_ratio"] = table["test_us"].iloc[0] / table["test_us"]
+    table["test_vs_blas"] = 1e6 * blas / QUERIES / table["test_us"]
+    return table
+
+
+def scaling(quick: bool) -> pd.DataFrame:
+    """Points against CPU and wall seconds, peak memory and models; local threads and Dask.
+
+    `exponent` is the growth of CPU seconds fitted over all sizes of a set.
+    """
+    sizes = [10_000, 100_000] if quick else [10_000, 30_000, 100_000, 300_000, 1_000_000, 3_000_000]
+    engines = ["threads"] + (["dask"] if find_spec("distributed") else [])
+    rows = []
+    for engine in engines:
+        for name in ("2-spirals", "checker-b"):
+            some = sizes if engine == "threads" else sizes[-2 if quick else -3 :][:2]
+            rows += [_measured(name, n, engine) for n in some]
+    table = pd.DataFrame(rows)
+    for _, part in table.groupby(["data", "engine"]):
+        slope = np.polyfit(np.log(part["points"]), np.log(part["cpu_s"]), 1)[0]
+        table.loc[part.index, "exponent"] = slope
+    return table
+
+
+def _measured(name: str, n: int, engine: str) -> dict[str, Any]:
+    command = [sys.executable, __file__, name, str(n), engine]
+    done = subprocess.run(command, capture_output=True, text=True, check=True)
+    return json.loads(done.stdout.splitlines()[-1])
+
+
+def measure(name: str, n: int, engine: str) -> dict[str, Any]:
+    """Train once in this process and say what it took."""
+    rows = large_rows(name, n, 20_000)
+    assert rows is not None
+    options = {"n_neighbors": 250, "gamma": "local", "random_state": 0, "n_jobs": 2}
+    FaLKClassifier(**options).fit(rows[0][:2000], rows[1][:2000])  # loads the compiled loops
+    cpu, wall, local = _trained(options, rows, engine)
+    return {
+        "data": name, "points": n, "engine": engine, "cpu_s": cpu, "wall_s": wall,
+        "peak_mb": resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024,
+        "models": len(local.models_), "accuracy": local.score(*rows[2:]),
+    }  # fmt: skip
+
+
+def _trained(options: dict[str, Any], rows: Any, engine: str) -> tuple[float, float, Any]:
+    def fit() -> tuple[float, float, Any]:
+        cpu, wall = time.process_time(), time.perf_counter()
+        local = FaLKClassifier(**options).fit(*rows[:2])
+        return time.process_time() - cpu, time.perf_counter() - wall, local
+
+    if engine == "threads":
+        return fit()
+    from distributed import Client, LocalCluster
+
+    with (
+        LocalCluster(n_workers=2, threads_per_worker=1, dashboard_address=None) as cluster,
+        Client(cluster) as client,
+        joblib.parallel_config(backend="dask"),
+    ):
+        FaLKClassifier(**options).fit(rows[0][:2000], rows[1][:2000])  # the workers' loops too
+        before = sum(client.run(time.process_time).values())
+        cpu, wall, local = fit()
+        return cpu + sum(client.run(time.process_time).values()) - before, wall, local
+
+
+def tables(quick: bool) -> dict[str, pd.DataFrame]:
+    """The tables of this file."""
+    return {"falk_speed": speed(quick), "falk_scaling": scaling(quick)}
+
+
+if __name__ == "__main__":
+    print(json.dumps(measure(sys.argv[1], int(sys.argv[2]), sys.argv[3])))

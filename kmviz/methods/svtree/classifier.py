@@ -67,7 +67,7 @@ class SVTreeClassifier(MachineClassifier):
         Section 4.3: scale each column to fit best. `refit="path"` always does.
     candidates : array of shape (k, d) or KernelMachine, default=None
         Further vectors that nodes may ask beside the machine's own, such as those of a reduced
-        set. They are rows as the machine reads them.
+        set: a stem asks these first. They are rows as the machine reads them.
     certain : float, default=None
         Do not split a node whose training rows are all answered with the exact machine's sign
         by at least this margin. None splits them all the same.
@@ -194,16 +194,17 @@ class SVTreeClassifier(MachineClassifier):
         if self.split == "balanced":
             grown = grow_balanced(fit, values, self.min_rows, self.max_height)
         else:
-            grown = self._growth(len(rows), rng).grow(fit, values, exact)
+            shared = len(vectors) - machine.n_vectors
+            grown = self._growth(len(rows), shared, rng).grow(fit, values, exact)
         return TreeEngine(machine, assemble(grown, machine.kernel, vectors, machine.bias))
 
-    def _growth(self, n: int, rng: Any) -> Growth:
+    def _growth(self, n: int, shared: int, rng: Any) -> Growth:
         search = exact_split if self.split == "exact" else partial(alternating_split, rng=rng)
         height = self.max_height
         if height is None:  # splitting in halves takes log2(n / min_rows) nodes, the stem its share
             height = ceil((log2(max(n / max(self.min_rows, 1), 1)) + 1) / (1.0 - self.stem))
         stem = round(self.stem * height)
-        return Growth(search, self.min_rows, self.max_height, stem, self.certain)
+        return Growth(search, self.min_rows, self.max_height, stem, self.certain, shared)
 
     def _with_candidates(self, machine: KernelMachine) -> tuple[NDArray[Any], NDArray[np.float64]]:
         """The machine's vectors and any further candidates, with their weights."""

@@ -56,6 +56,7 @@ class Fit(Protocol):
     """How a branch explains its rows."""
 
     gain: Gain
+    smallest: int
 
     def trunk(self) -> Branch:
         """What stands before any column is asked."""
@@ -69,6 +70,8 @@ class Fit(Protocol):
 
 class ColumnFit:
     """Each node adds c_N X_{j_N} to the sum; the residual is handed down (Algorithm 2)."""
+
+    smallest = 1  # rows on a side of a split
 
     def __init__(
         self, values: Floats, beta: Floats, exact: Floats, bias: float, scaled: bool = True
@@ -100,16 +103,19 @@ class PathFit:
 
     The branch's own rows count 1; rows that left the path one split ago count `fading`, two
     splits ago `fading`^2, and so on, which steadies nodes of few rows. Columns are chosen
-    orthogonally to the path and the offset (orthogonal matching pursuit).
+    orthogonally to the path and the offset (orthogonal matching pursuit), since wide kernels make
+    columns that are nearly constant and nearly alike.
     """
 
+    smallest = 3  # a column and an offset fit any two rows
+
     def __init__(
-        self, values: Floats, exact: Floats, bias: float, fading: float = 0.1, ridge: float = 1e-3
+        self, values: Floats, exact: Floats, bias: float, fading: float = 0.1, ridge: float = 1e-6
     ) -> None:
         self.values, self.exact, self.bias = values, exact, bias
         self.fading, self.ridge = fading, ridge
         spread = float(np.mean(values.var(axis=0))) or 1.0
-        self.gain = Gain(centered=True, ridge=ridge * spread * 10)
+        self.gain = Gain(centered=True, ridge=0.01 * spread)
 
     def trunk(self) -> Branch:
         n = len(self.values)
@@ -161,7 +167,7 @@ class Growth:
     Attributes
     ----------
     search : callable
-        `search(columns, residual, score, gain)` returns a Split or None.
+        `search(columns, residual, score, gain, smallest=)` returns a Split or None.
     min_rows : int
         A node of at most this many rows is not split.
     max_height : int or None
@@ -170,21 +176,24 @@ class Growth:
     certain : float or None
         A node is not split where each of its rows is answered with the exact machine's sign, by
         this much.
+    shared : int
+        The last so many columns are the stem's first choice.
     """
 
-    search: Callable[[Floats, Floats, Floats, Gain], Split | None]
+    search: Callable[..., Split | None]
     min_rows: int
     max_height: int | None
     stem: int = 0
     certain: float | None = None
+    shared: int = 0
 
     def grow(self, fit: Fit, values: Floats, exact: Floats) -> list[tuple[Branch, int, float]]:
         """Return branches in the order of a walk, each with its parent and threshold."""
         trunk = fit.trunk()
         everyone = np.ones(len(trunk.rows), dtype=bool)
-        best = int(fit.gain.of(fit.columns(trunk), trunk.residual).argmax())
+        best = self._best(fit, trunk, fit.columns(trunk))
         grown: list[tuple[Branch, int, float]] = []
-        waiting = [(fit.child(trunk, everyone, best), -1)]
+        waiting = [(fit.child(trunk, everyone, best[0]), -1)]
         while waiting:
             branch, parent = waiting.pop()
             threshold, children = self._split(fit, branch, values, exact)
@@ -201,7 +210,7 @@ class Growth:
         score = branch.weight * values[branch.rows, branch.path[-1]]
         found = None
         if len(branch.path) >= self.stem:
-            found = self.search(columns, branch.residual, score, fit.gain)
+            found = self.search(columns, branch.residual, score, fit.gain, smallest=fit.smallest)
         if found is None:
             return np.inf, self._go_on(fit, branch, columns)
         left = score <= found.threshold
@@ -213,11 +222,19 @@ class Growth:
 
     def _go_on(self, fit: Fit, branch: Branch, columns: Floats) -> list[Branch]:
         """Ask one more column of all rows, if that helps."""
-        gains = fit.gain.of(columns, branch.residual)
-        best = int(gains.argmax())
-        if gains[best] <= 1e-9 * (branch.residual @ branch.residual):
+        best, gain = self._best(fit, branch, columns)
+        if gain <= 1e-9 * (branch.residual @ branch.residual):
             return []
         return [fit.child(branch, np.ones(len(branch.rows), dtype=bool), best)]
+
+    def _best(self, fit: Fit, branch: Branch, columns: Floats) -> tuple[int, float]:
+        """Return the column that explains most of a branch's rows, and its gain."""
+        first = columns.shape[1] - self.shared
+        waiting = [j for j in range(first, columns.shape[1]) if j not in branch.path]
+        if len(branch.path) >= self.stem or not waiting:
+            waiting = list(range(columns.shape[1]))
+        gains = fit.gain.of(columns[:, waiting], branch.residual)
+        return waiting[int(gains.argmax())], float(gains.max())
 
     def _is_done(self, branch: Branch, exact: Floats) -> bool:
         if len(branch.rows) <= self.min_rows or len(branch.path) == self.max_height:

@@ -4,7 +4,7 @@ import streamlit as st
 
 from kmviz import ui
 from kmviz.figures import reduced as figures
-from kmviz.ui import reduced
+from kmviz.ui import reduced, reduced_words
 
 problem = ui.frame("Reduced set", own=reduced.OWN)
 st.markdown(
@@ -18,22 +18,15 @@ method = left.selectbox(
 )  # fmt: skip
 shift = middle.slider(
     "Virtual support vectors: shift by pixels", 0, 3, key="shift",
-    disabled=problem.image_shape is None,
-    help="Images only: copies of the support vectors, shifted in four directions, are trained on "
-    "before reducing. 0 reduces the machine as it is.",
+    disabled=problem.image_shape is None, help=reduced_words.SHIFT,
 )  # fmt: skip
 reading = reduced.read(problem, method, shift)
-if reading is None:
-    st.info("Stopped before a single vector was found. Choose another way, or reload.")
-    ui.finish()
-    st.stop()
-most = max(reading.path.n_vectors, 2)
 ui.limit("vectors", 1, reading.path.n_vectors)
 n = right.slider(
-    "Vectors n", 1, most, key="vectors", help="Reads the path again; nothing is searched anew.",
-    disabled=reading.path.n_vectors < 2,
+    "Vectors n", 1, max(reading.path.n_vectors, 2), key="vectors",
+    disabled=reading.path.n_vectors < 2, help="Reads the path again; nothing is searched anew.",
 )  # fmt: skip
-ui.metrics(reduced.metrics(problem, reading, n))
+ui.metrics(reduced_words.metrics(reading, n))
 
 vectors, errors = st.columns(2)
 with vectors:
@@ -43,14 +36,14 @@ with vectors:
         "The reduced vectors with their weights: as images in diverging colours, or as points "
         "beside the support vectors that they replace.", on_select=ui.pick("reduced_vectors"),
     )  # fmt: skip
-    ui.look_for(reduced.look_at_vectors(problem, reading, n))
+    ui.look_for(reduced_words.look_at_vectors(problem, reading, n))
 with errors:
     ui.chart(
         figures.reduced_error(reading.curves, n), "reduced_error",
         "Distance rho and test error against the number of vectors, with and without the Bayes "
         "threshold, and the machine's own error as a line.",
     )  # fmt: skip
-    ui.look_for(reduced.look_at_error(reading))
+    ui.look_for(reduced_words.look_at_error(reading))
 
 st.subheader("Exact and reduced, side by side", anchor=False)
 ui.chart(
@@ -58,13 +51,11 @@ ui.chart(
     "Decision functions of the machine and of the reduced machine on one colour scale, or their "
     "outputs query by query.", on_select=ui.pick("boundary"),
 )  # fmt: skip
-ui.look_for(reduced.look_at_boundary(reading, n))
+ui.look_for(reduced_words.look_at_boundary(reading, n))
 st.dataframe(reduced.table(problem, reading, n), hide_index=True)
-if problem.image_shape and shift:
-    strip = reduced.strip_figure(problem, shift)
-    ui.chart(strip, "virtual_strip", "A support vector and its four shifted copies.")
+reduced.strip(problem, shift)
 ui.take_home(
     problem, estimator=lambda: reduced.estimator(problem, reading, method, n), figure=picture,
-    code=reduced.code(problem, method, shift, n), name="reduced",
+    code=reduced_words.code(problem, method, shift, n), name="reduced",
 )  # fmt: skip
 ui.finish()

@@ -11,7 +11,7 @@ import plotly.graph_objects as go
 from numpy.typing import NDArray
 
 from kmviz.figures import theme
-from kmviz.figures.boundary import Plane, click_layer, query_mark, support_vectors, training_points
+from kmviz.figures.boundary import Plane, click_layer, query_mark, support_vectors
 
 #: Images in one mosaic, and in one row of it.
 MOST_IMAGES, ACROSS = 24, 8
@@ -60,14 +60,14 @@ def reduced_map(
     plane: Plane, vectors: NDArray[Any], weights: NDArray[Any], query: int
 ) -> go.Figure:
     """Draw reduced vectors (n, 2) as points beside the support vectors they replace."""
-    traces: list[Any] = [*training_points(plane, 400), *support_vectors(plane)]
+    traces: list[Any] = [*support_vectors(plane)]
     strength = np.sqrt(np.abs(weights) / max(float(np.abs(weights).max(initial=0.0)), 1e-300))
     for i, name in enumerate(plane.class_names):
         taken = (weights > 0) == bool(i)
         traces.append(
             go.Scatter(
                 x=theme.light(vectors[taken, 0]), y=theme.light(vectors[taken, 1]),
-                mode="markers", name=f"reduced vector for {name} (size: weight)",
+                mode="markers", name=f"reduced vector, {name}",
                 text=[f"z{k + 1}, weight {w:+.3g}" for k, w in enumerate(weights) if taken[k]],
                 hovertemplate="%{text}<extra></extra>",
                 marker={
@@ -78,7 +78,7 @@ def reduced_map(
             )
         )  # fmt: skip
     traces += [click_layer(plane.queries), query_mark(plane.queries[query])]
-    return theme.figure(traces, *plane.axes, title=plane.title, height=480)
+    return theme.figure(traces, *plane.axes, title=plane.title, height=460)
 
 
 def reduced_error(curves: Curves, n: int) -> go.Figure:
@@ -107,11 +107,11 @@ def reduced_error(curves: Curves, n: int) -> go.Figure:
     )  # fmt: skip
     top = max(2.2 * curves.machine_error, float(np.median(curves.error[1:])), 0.5)
     return theme.figure(
-        traces, "number of vectors n (log scale)", "ρ = ‖Ψ − Ψ′‖ / ‖Ψ‖ (log scale)", height=430,
+        traces, "number of vectors n (log scale)", "ρ = ‖Ψ − Ψ′‖ / ‖Ψ‖ (log scale)", height=460,
         xaxis={"type": "log"}, yaxis={"type": "log"}, shapes=[theme.line_at(x=n)],
         yaxis2={
             "title": {"text": "test error in %"}, "overlaying": "y", "side": "right",
-            "showgrid": False, "range": [0, 1.3 * top], "automargin": True,
+            "showgrid": False, "range": [0, 1.3 * top], "automargin": True, "tickmode": "auto",
         },
     )  # fmt: skip
 
@@ -138,7 +138,7 @@ def two_boundaries(
         traces, *plane.axes, height=460,
         xaxis={**across, "domain": [0.0, 0.47]}, yaxis=spans,
         xaxis2={**across, "domain": [0.53, 1.0], "anchor": "y2"},
-        yaxis2={**spans, "anchor": "x2", "matches": "y", "showticklabels": False},
+        yaxis2={"range": spans["range"], "anchor": "x2", "matches": "y", "showticklabels": False},
         annotations=[_caption(name, x) for name, x in zip(names, (0.235, 0.765), strict=True)],
     )  # fmt: skip
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from collections import OrderedDict
 from dataclasses import dataclass
 from threading import Lock
@@ -26,7 +27,7 @@ from kmviz.methods.reduced.space import space_of
 from kmviz.methods.reduced.threshold import bayes_threshold, errors_at
 from kmviz.methods.transforms import shifts
 from kmviz.methods.virtual import VirtualSVClassifier
-from kmviz.ui import state
+from kmviz.ui import parts, state
 from kmviz.ui.params import Choice, Number
 from kmviz.ui.plane import plane, principal_axes
 from kmviz.ui.problem import Problem
@@ -39,9 +40,10 @@ METHODS = {
 }
 OWN = {"vectors": Number(10, 1, 48), "method": Choice(*METHODS), "shift": Number(1, 0, 3)}
 
-#: All vectors are moved together at these sizes, for at most so many steps each.
+#: All vectors are moved together at these sizes, for at most so many steps each; fewer where
+#: the support vectors have more numbers than LARGE.
 SIZES = (1, 2, 4, 6, 8, 10, 12, 16, 20, 24, 32, 48)
-STEPS = 80
+STEPS, STEPS_OF_LARGE, LARGE = 80, 40, 200_000
 TIMED_ROWS, KEPT = 500, 6
 _STOPPED = "kmviz.reduced_stopped"
 _lock = Lock()
@@ -80,8 +82,8 @@ def choices(problem: Problem) -> list[str]:
     return names
 
 
-def read(problem: Problem, method: str, shift: int) -> Reading | None:
-    """Return the reading, from the cache where it is there; None if stopped before any size."""
+def read(problem: Problem, method: str, shift: int) -> Reading:
+    """Return the reading, from the cache where it is there; ends the page if there is none."""
     shift = shift if problem.image_shape else 0
     key = (problem.key, method, shift)
     with _lock:
@@ -94,7 +96,11 @@ def read(problem: Problem, method: str, shift: int) -> Reading | None:
     if "reading" not in kept and "path" in kept:  # stopped: what there was by then
         st.caption(f"Stopped at {kept['path'].n_vectors} vectors.")
         return _reading(problem, kept["virtual"], kept["path"])
-    return kept.get("reading")
+    if "reading" not in kept:
+        st.info("Stopped before a single vector was found. Choose another way, or reload.")
+        state.settle()
+        st.stop()
+    return kept["reading"]
 
 
 @st.cache_resource(max_entries=1, show_spinner=False)
@@ -114,14 +120,23 @@ def _work(problem: Problem, method: str, shift: int, kept: dict[str, Any], key: 
         kept["path"] = path
         return False
 
-    with progress.listening(lambda share, text: bar.progress(share, text)):
+    said = 0.0
+
+    def show(share: float, text: str) -> None:
+        nonlocal said
+        if time.monotonic() - said > 0.1:  # the browser need not hear of every step
+            said = time.monotonic()
+            bar.progress(share, text)
+
+    with progress.listening(show):
         with progress.part(0.0, 0.3):
             kept["virtual"] = virtual = _virtual(problem, shift) if shift else None
         base = virtual.machine_ if virtual else problem.machine
         sizes = [n for n in SIZES if n < base.n_vectors] or [1]
         with progress.part(0.3, 1.0):
             space = space_of(base.kernel, base.vectors)
-            path = grow(base, space, sizes, method, keep, max_iter=STEPS)
+            steps = min(STEPS, STEPS_OF_LARGE if base.vectors.size > LARGE else STEPS)
+            path = grow(base, space, sizes, method, keep, max_iter=steps)
         kept["reading"] = _reading(problem, virtual, path)
     place.empty()
 
@@ -171,9 +186,7 @@ def _reading(problem: Problem, virtual: VirtualSVClassifier | None, path: Path) 
     )
 
 
-def _measured(
-    problem: Problem, name: str, machine: KernelMachine
-) -> tuple[str, int, int, float]:
+def _measured(problem: Problem, name: str, machine: KernelMachine) -> tuple[str, int, int, float]:
     """Return name, vectors, test errors and CPU seconds of one machine, in float32."""
     data = problem.data
     wrong = np.sum((machine.decision_function(data.X_test) > 0) != (data.y_test > 0))
@@ -181,19 +194,6 @@ def _measured(
     with one_thread():
         seconds = cpu_seconds(lambda: machine.decision_function(queries, np.float32), 3, 0.004)
     return name, machine.n_vectors, int(wrong), seconds
-
-
-def metrics(problem: Problem, reading: Reading, n: int) -> list[tuple[str, str, str]]:
-    """The page's metrics."""
-    base, curves = reading.base, reading.curves
-    return [
-        ("Vectors", f"{n}", f"Of {base.n_vectors:,} that the machine has."),
-        ("Fewer by", f"{base.n_vectors / n:.0f}x", "Kernel values saved on every query."),
-        ("ρ", f"{curves.rho[n]:.3f}", "Distance left to the machine, of 1 with no vectors."),
-        ("Test error", f"{curves.error[n]:.2f}%", "With the machine's own threshold."),
-        ("Bayes threshold", f"{curves.bayes_error[n]:.2f}%",
-         "Test error with the threshold that errs least on the training rows."),
-    ]  # fmt: skip
 
 
 def table(problem: Problem, reading: Reading, n: int) -> pd.DataFrame:
@@ -237,9 +237,11 @@ def boundary_figure(problem: Problem, reading: Reading, n: int) -> Any:
     return figures.two_boundaries(drawn, values, names, problem.query)
 
 
-def strip_figure(problem: Problem, shift: int) -> Any:
-    """Draw the heaviest support vector and its virtual copies."""
-    return _strip(problem.key, shift, problem)
+def strip(problem: Problem, shift: int) -> None:
+    """Draw the heaviest support vector and its virtual copies, where there are any."""
+    if problem.image_shape and shift:
+        picture = _strip(problem.key, shift, problem)
+        parts.chart(picture, "virtual_strip", "A support vector and its four shifted copies.")
 
 
 @st.cache_resource(max_entries=16, show_spinner=False)
@@ -258,56 +260,8 @@ def _on_plane(problem: Problem, vectors: NDArray[Any]) -> NDArray[Any]:
     return (vectors - centre) @ directions
 
 
-def look_at_vectors(problem: Problem, reading: Reading, n: int) -> str:
-    """Say what to notice about the vectors."""
-    if problem.image_shape:
-        return (
-            "No digit looks like these: a reduced vector may have negative ink. Strokes that "
-            f"speak for one class stand against those of the other; {n} such pictures replace "
-            f"{reading.base.n_vectors:,} support vectors."
-        )
-    return (
-        f"The {n} reduced vectors (large marks) need not lie on the margin, nor be training "
-        f"rows. Each stands in for the support vectors around it, {reading.base.n_vectors:,} "
-        "rings in all."
-    )
-
-
-def look_at_error(reading: Reading) -> str:
-    """Say where the error settles."""
-    curves = reading.curves
-    good = np.flatnonzero(np.abs(curves.error[1:] - curves.machine_error) <= 0.25) + 1
-    if len(good) == 0:
-        return (
-            "ρ falls with every vector, but the error has not yet reached the machine's own: "
-            "this boundary takes more vectors."
-        )
-    n = int(good[0])
-    return (
-        f"With {n} vectors the error is within a quarter of a point of the machine's own, while "
-        f"ρ is still {curves.rho[n]:.2f}: the sign needs much less than the function. The Bayes "
-        "threshold helps most where vectors are few, and not always."
-    )
-
-
-def look_at_boundary(reading: Reading, n: int) -> str:
-    """Say how many answers change."""
-    differ = int(np.sum((reading.exact > 0) != (reading.outputs[n] > 0)))
-    return f"{differ} of {len(reading.exact):,} test queries change their class with {n} vectors."
-
-
 def estimator(problem: Problem, reading: Reading, method: str, n: int) -> bytes:
-    """Return the reduced machine as a .skops file: it is small, that is the point."""
-    clf = ReducedSetClassifier(FrozenEstimator(problem.estimator), n_vectors=n, method=method)
+    """Return the reduced classifier as a .skops file."""
+    before = FrozenEstimator(reading.virtual or problem.estimator)
+    clf = ReducedSetClassifier(before, n_vectors=n, method=method)
     return dumps(clf.fit(problem.data.X_train))
-
-
-def code(problem: Problem, method: str, shift: int, n: int) -> str:
-    """The lines that rebuild this view."""
-    lines = [problem.code, "from kmviz import ReducedSetClassifier, VirtualSVClassifier"]
-    inner = "svc"
-    if problem.image_shape and shift:
-        inner = f"VirtualSVClassifier(svc, image_shape={problem.image_shape}, shift={shift})"
-    lines.append(f"clf = ReducedSetClassifier({inner}, n_vectors={n}, method={method!r}).fit(X, y)")
-    lines.append("print(clf.rho_, clf.machine_.n_vectors, clf.score(data.X_test, data.y_test))")
-    return "\n".join(lines) + "\n"

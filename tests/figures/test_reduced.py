@@ -60,10 +60,10 @@ def test_a_strip_has_a_caption_for_each_copy():
 def test_the_map_shows_reduced_vectors_by_the_sign_of_their_weight():
     weights = np.array([0.5, -2.0, 1.0])
     figure = figures.reduced_map(PLANE, RNG.normal(size=(3, 2)), weights, 4)
-    positive = named(figure, "reduced vector for b")
+    positive = named(figure, "reduced vector, b")
     assert len(positive.x) == 2
     assert list(positive.text) == ["z1, weight +0.5", "z3, weight +1"]
-    assert len(named(figure, "reduced vector for a").x) == 1
+    assert len(named(figure, "reduced vector, a").x) == 1
     assert len(named(figure, "support vector").x) == 12
     assert len(named(figure, "queries").customdata) == 20
 

@@ -1,0 +1,58 @@
+"""The tables of the reduced set's paper, as far as they are quick."""
+
+import numpy as np
+import pytest
+from sklearn.svm import SVC
+
+from kmviz import datasets
+from kmviz.evaluation.papers import reduced
+from kmviz.machines import KernelMachine
+
+
+def ours(frame, measure):
+    return frame.set_index("measure").loc[measure, "ours"]
+
+
+def test_banana_reaches_its_distances():
+    heard = []
+    frame = reduced.banana(progress=lambda share, text: heard.append(text))
+    assert {"measure", "paper", "ours", "data"} <= set(frame)
+    assert ours(frame, "joint, 20 vectors: rho") <= 0.02
+    assert ours(frame, "joint, 10 vectors: rho") <= 0.2
+    assert ours(frame, "selection, 10 vectors: rho") > 2 * ours(frame, "joint, 10 vectors: rho")
+    own = ours(frame, frame["measure"][0])
+    assert ours(frame, "joint, 20 vectors: error %") == pytest.approx(own, abs=0.1)
+    assert any("rho" in text for text in heard)
+
+
+@pytest.fixture(scope="module")
+def digits():
+    data = datasets.load("mnist", pair=(3, 8), n=600)
+    return reduced.unit_length(data.X_train), data.y_train == 8, data
+
+
+def test_a_system_gets_better_then_smaller(digits):
+    X, y, data = digits
+    system = reduced.build(X, y, reduced.unit_length(data.X_test))
+    assert system.vsv.n_vectors > system.orig.n_vectors > 10 * system.rs.n_vectors
+    wrong = {name: np.sum((f > 0) != (data.y_test == 8)) for name, f in system.f_test.items()}
+    assert wrong["vsv"] < wrong["orig"]
+    assert 0.3 < system.rho < 1.0
+    np.testing.assert_allclose(
+        system.f_test["rs"][:5], system.rs.decision_function(reduced.unit_length(data.X_test[:5])),
+        atol=1e-3,
+    )  # fmt: skip
+
+
+def test_training_in_chunks_ends_where_training_at_once_does(digits, monkeypatch):
+    X, y, _ = digits
+    monkeypatch.setattr(reduced, "CHUNKS_FROM", 300)
+    monkeypatch.setattr(reduced, "QUICK_DIGITS", 200)
+    chunked = KernelMachine.from_estimator(reduced._trained(X, y))
+    whole = KernelMachine.from_estimator(SVC(kernel=reduced.KERNEL, C=reduced.COST).fit(X, y))
+    np.testing.assert_allclose(chunked.decision_function(X), whole.decision_function(X), atol=0.02)
+
+
+def test_every_table_is_listed():
+    assert set(reduced.TABLES) == {"table_1", "table_2", "table_3", "pair", "banana", "optimizers"}
+    assert all(callable(table) for table in reduced.TABLES.values())

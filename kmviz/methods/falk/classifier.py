@@ -19,16 +19,16 @@ from numbers import Integral, Real
 from typing import Any, ClassVar
 
 import numpy as np
-from joblib import effective_n_jobs
 from numpy.typing import ArrayLike, NDArray
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils._param_validation import Interval, StrOptions
 
 from kmviz.kernels import RBF
+from kmviz.methods.falk.cluster import local_threads
 from kmviz.methods.falk.cover import find_cover
 from kmviz.methods.falk.local import KERNEL_CONSTRAINTS, LocalClassifier
 from kmviz.methods.falk.models import LOCAL, LocalModels, train_models
-from kmviz.methods.falk.neighbors import build_index, cover_order, search_rows
+from kmviz.methods.falk.neighbors import cover_order
 from kmviz.methods.falk.selection import best_row, choose_parameters
 
 #: A class with at most this many members is checked for being outvoted everywhere.
@@ -68,6 +68,10 @@ class FaLKClassifier(LocalClassifier):
         Threads, or workers of the backend that `joblib.parallel_config` names. The model does not
         depend on it.
     random_state : int, RandomState or None, default=None
+    projection : int, default=None
+        Search neighbours among this many principal components, Euclidean distances between them;
+        the local SVMs see all coordinates. Beyond the paper, whose neighbours are exact. From some
+        fifteen coordinates on it is the faster search.
 
     Attributes
     ----------
@@ -111,13 +115,14 @@ class FaLKClassifier(LocalClassifier):
         "cover": [StrOptions({"random", "tree"})],
         "n_jobs": [Integral, None],
         "random_state": ["random_state"],
+        "projection": [Interval(Integral, 1, None, closed="left"), None],
     }
 
     def __init__(
         self, n_neighbors: int | str = 250, n_cover: int | None = None, kernel: Any = "rbf",
         C: float = 1.0, gamma: float | str = "scale", percentile: float = 50,
         select: str = "point", tune: bool = False, cover: str = "random",
-        n_jobs: int | None = None, random_state: Any = None,
+        n_jobs: int | None = None, random_state: Any = None, projection: int | None = None,
     ) -> None:  # fmt: skip
         self.n_neighbors = n_neighbors
         self.n_cover = n_cover
@@ -130,6 +135,7 @@ class FaLKClassifier(LocalClassifier):
         self.cover = cover
         self.n_jobs = n_jobs
         self.random_state = random_state
+        self.projection = projection
 
     def fit(self, X: ArrayLike, y: ArrayLike) -> FaLKClassifier:
         """Cover the training set and train the local SVMs.
@@ -168,9 +174,10 @@ class FaLKClassifier(LocalClassifier):
     def _index_centers(self) -> None:
         self.center_index_ = None
         if self.select == "center":
-            centers = search_rows(self.kernel_, self.rows_[self.centers_])
-            self.center_index_ = build_index(self.kernel_, centers, 0)
+            self.center_index_ = self._index(self._searched(self.rows_[self.centers_]), 0)
         self.overhead_ = (self.center_index_ or self.index_).overhead
+        if self.axes_ is not None:  # a coordinate of the projection costs about a kernel value
+            self.overhead_ += self.axes_.shape[1]
 
     def _choose(self, seed: int) -> None:
         """Settle k, k', C and the percentile (definition 5 with `tune`)."""
@@ -197,25 +204,25 @@ class FaLKClassifier(LocalClassifier):
         self.n_cover_ = max(1, min(n_cover, self.n_neighbors_))
 
     def _cover(self, seed: int) -> None:
-        searched = search_rows(self.kernel_, self.rows_)
+        searched = self._searched(self.rows_)
         if self.cover == "tree":
             order = cover_order(searched, self.index_, seed)
         else:  # algorithm 1, line 5
             order = np.random.default_rng(seed).permutation(len(searched))
         cover = find_cover(
             searched, self.index_, order, self.n_neighbors_, self.n_cover_,
-            effective_n_jobs(self.n_jobs),
+            local_threads(self.n_jobs),
         )  # fmt: skip
         self.centers_, self.neighbors_ = cover.centers, cover.neighbors
         self.center_of_, self.rank_ = cover.center_of, cover.rank
 
     def neighborhood(self, model: int) -> NDArray[np.int32]:
         """Return the k training rows that a local model was trained on, nearest first."""
-        center = search_rows(self.kernel_, self.rows_[self.centers_[model]][None])
+        center = self._searched(self.rows_[self.centers_[model]][None])
         return self.index_.query(center, self.n_neighbors_)[0]
 
     def _local(self, X: NDArray[Any]) -> tuple[LocalModels, NDArray[Any], NDArray[Any]]:
-        searched, n_jobs = search_rows(self.kernel_, X), effective_n_jobs(self.n_jobs)
+        searched, n_jobs = self._searched(X), local_threads(self.n_jobs)
         if self.center_index_ is not None:  # eq. 10
             which = self.center_index_.query(searched, 1, n_jobs)[:, 0]
             return self.models_, which, self.centers_[which]

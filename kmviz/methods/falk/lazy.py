@@ -9,10 +9,10 @@ from numbers import Integral
 from typing import Any, ClassVar
 
 import numpy as np
-from joblib import effective_n_jobs
 from numpy.typing import ArrayLike, NDArray
 from sklearn.utils._param_validation import Interval
 
+from kmviz.methods.falk.cluster import local_threads
 from kmviz.methods.falk.local import KERNEL_CONSTRAINTS, LocalClassifier
 from kmviz.methods.falk.models import LocalModels, train_models
 from kmviz.methods.falk.neighbors import search_rows
@@ -88,7 +88,7 @@ class KNNSVMClassifier(LocalClassifier):
 
     def _local(self, X: NDArray[Any]) -> tuple[LocalModels, NDArray[Any], NDArray[Any]]:
         searched = search_rows(self.kernel_, X)
-        neighbors = self.index_.query(searched, self.n_neighbors_, effective_n_jobs(self.n_jobs))
+        neighbors = self.index_.query(searched, self.n_neighbors_, local_threads(self.n_jobs))
         return self._train(neighbors), np.arange(len(X)), neighbors[:, 0]
 
     def _train(self, neighbors: NDArray[np.int32]) -> LocalModels:

@@ -17,7 +17,8 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 from kmviz.kernels import RBF, Linear, Polynomial, is_known
 from kmviz.machines import KernelMachine
 from kmviz.methods.falk.models import LOCAL, LocalModels, answer
-from kmviz.methods.falk.neighbors import build_index, search_rows
+from kmviz.methods.falk.neighbors import EuclideanIndex, build_index, search_rows
+from kmviz.methods.falk.projection import principal_axes
 from kmviz.traces import LocalTrace
 
 FLOATS = [np.float64, np.float32]
@@ -64,6 +65,7 @@ class LocalClassifier(ClassifierMixin, BaseEstimator):
     kernel: Any
     gamma: Any
     n_jobs: Any = None
+    projection: int | None = None
 
     def _local(self, X: NDArray[Any]) -> tuple[LocalModels, NDArray[Any], NDArray[Any]]:
         """Return models, the model of each query, and each query's nearest training row."""
@@ -83,11 +85,25 @@ class LocalClassifier(ClassifierMixin, BaseEstimator):
         self.labels_ = labels.astype(np.int32)
         seed = int(check_random_state(random_state).randint(np.iinfo(np.int32).max))
         self.kernel_, self.gamma_ = resolve_kernel(self.kernel, self.gamma, X)
-        self.rows_ = np.ascontiguousarray(X)
+        # owned and writable: loops are compiled for one kind of array, a mapped file is another
+        self.rows_ = np.require(X, requirements=["C", "A", "W", "E"])
         searched = search_rows(self.kernel_, self.rows_)
         self.embedded_ = np.ascontiguousarray(searched) if is_known(self.kernel_) else self.rows_
-        self.index_ = build_index(self.kernel_, searched, seed)
+        self.axes_ = None
+        if self.projection is not None:
+            self.axes_ = principal_axes(searched, self.projection, seed)
+        self.index_ = self._index(self._searched(self.rows_), seed)
         return seed
+
+    def _searched(self, X: NDArray[Any]) -> NDArray[Any]:
+        """Return X as the neighbour search sees it."""
+        rows = search_rows(self.kernel_, X)
+        return rows if self.axes_ is None else rows @ self.axes_
+
+    def _index(self, searched: NDArray[Any], seed: int) -> Any:
+        if self.axes_ is not None:
+            return EuclideanIndex(searched)
+        return build_index(self.kernel_, searched, seed)
 
     def decision_function(self, X: ArrayLike) -> NDArray[np.float64]:
         """Return the output of each row's local model, (n,) for two classes, else (n, n_classes).

@@ -39,10 +39,11 @@ PAGE_OF = {
     "virtual": ("Reduced set", {}),
     "falk": ("Local models", {"n_neighbors": "k"}),
     "knnsvm": ("Local models", {"n_neighbors": "k"}),
-    "svtree": ("Support vector tree", {"split": "split"}),
+    "svtree": ("Support vector tree", {"split": "split", "refit": "refit"}),
 }
 _REPEATS, _SECONDS, _KEPT_PROBLEMS = 2, 0.1, 6
 _OPEN = "kmviz.open"
+_MOST_VECTORS = 48  # as many as the reduced set's page draws
 _lock = Lock()
 
 
@@ -198,11 +199,10 @@ def follow(n_vectors: int) -> None:
     setting = SETTINGS[name]
     title, carried = PAGE_OF[setting.method]
     file = next(file for page, file, *_ in PAGES if page == title)
-    values = {url: setting.make().get_params()[param] for param, url in carried.items()}
+    made = setting.make()
+    texts = {url: str(getattr(made, param)) for param, url in carried.items()}
     if setting.method == "reduced":
-        share = setting.make().n_vectors
-        values["vectors"] = max(1, round(share * n_vectors))
-    texts = {url: str(value) for url, value in values.items()}
+        texts["vectors"] = str(min(max(1, round(made.n_vectors * n_vectors)), _MOST_VECTORS))
     st.switch_page(file, query_params=state.link(title) | texts)
 
 

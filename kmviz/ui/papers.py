@@ -28,8 +28,9 @@ class Stored:
 
     @property
     def title(self) -> str:
-        """The first sentence of what the table is."""
-        return self.about.split("\n\n")[0].replace("\n", " ")
+        """The paper's short name and the first sentence of what the table is."""
+        first = self.about.split("\n\n")[0].replace("\n", " ").rstrip(".")
+        return f"{self.name.partition('_')[0]}: {first}"
 
 
 def names() -> tuple[str, ...]:

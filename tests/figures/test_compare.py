@@ -1,0 +1,40 @@
+"""The frontier chart by its content."""
+
+import numpy as np
+import pandas as pd
+
+from kmviz.figures.compare import frontier, on_frontier
+
+
+def _points():
+    return pd.DataFrame({
+        "title": ["exact", "a", "b", "boost"], "family": ["exact", "nsv", "nsv", "peer"],
+        "cost": [100.0, 10.0, 20.0, np.nan], "disagreement": [0.0, 0.01, 0.5, 0.2],
+        "disagreement_high": [0.001, 0.02, 0.6, 0.3], "disagreements": [0, 10, 500, 200],
+        "queries": [1_000] * 4, "accuracy": [0.9] * 4,
+    })  # fmt: skip
+
+
+def test_the_frontier_is_what_none_beats():
+    costs, heights = np.array([3.0, 1.0, 2.0, 1.0]), np.array([0.0, 0.2, 0.3, 0.1])
+    assert on_frontier(costs, heights).tolist() == [3, 0]
+
+
+def test_zero_stands_on_the_lowest_line_and_unknown_costs_are_left_out():
+    figure = frontier(_points(), "kernel values")
+    named = {trace.name: trace for trace in figure.data}
+    assert named["exact machine"].y.tolist() == [np.float32(0.5 / 1_000)]
+    assert "what else one might take" not in named
+    assert named["nearest support vectors"].customdata.tolist() == [1, 2]
+    line = named["nothing cheaper changes less"]
+    assert line.x.tolist() == [10.0, 100.0]
+    assert line.line.shape == "hv"
+    assert figure.layout.yaxis.ticktext[0] == "none"
+    assert "kernel values" in figure.layout.xaxis.title.text
+
+
+def test_labels_of_neighbours_take_turns():
+    points = _points().assign(cost=[100.0, 90.0, 95.0, 97.0], disagreement=0.0)
+    figure = frontier(points, "cost")
+    sides = {p for t in figure.data if t.textposition for p in np.atleast_1d(t.textposition)}
+    assert sides == {"top center", "bottom center"}

@@ -1,0 +1,153 @@
+"""The Compare page without a browser."""
+
+from types import SimpleNamespace
+
+import numpy as np
+import pytest
+from sklearn.datasets import make_moons
+from sklearn.svm import SVC
+from streamlit.testing.v1 import AppTest
+
+import kmviz
+from kmviz.evaluation import compare as evaluation
+from kmviz.evaluation.catalogue import SETTINGS
+from kmviz.evaluation.storage import StorageError, dumps
+from kmviz.ui import compare, model, nsv, reduced, svtree
+from tests.pages.helpers import array, figure, open_page, run
+
+PAGE = "pages/6_Compare.py"
+FEW = "nsv_approximate,anytime,svtree,linear_svc"
+
+
+@pytest.fixture(scope="module")
+def banana() -> AppTest:
+    return open_page(PAGE, methods=FEW)
+
+
+def test_every_setting_is_a_point_and_a_row(banana):
+    drawn = figure(banana, "frontier")
+    points = [t for t in drawn["data"] if t.get("text")]
+    names = {text for trace in points for text in trace["text"]}
+    assert names == {"exact machine, float32", "NSV from an approximation",
+                     "anytime bounds, min Wz", "SV tree, as published", "linear SVM"}  # fmt: skip
+    assert drawn["layout"]["xaxis"]["type"] == drawn["layout"]["yaxis"]["type"] == "log"
+    table = banana.dataframe[0].value
+    assert table.index.tolist() == ["exact", *FEW.split(",")]
+    assert table.loc["anytime", "disagreements"] == 0
+
+
+def test_the_points_stand_where_the_table_says(banana):
+    table = banana.dataframe[0].value
+    for trace in figure(banana, "frontier")["data"]:
+        for at, row in enumerate(np.atleast_1d(array(trace.get("customdata", [])))):
+            known = table.iloc[int(row)]
+            cost = table.loc["exact", "steps_mean"] / known["honest_speedup"]
+            assert array(trace["x"])[at] == pytest.approx(cost, rel=1e-4)
+            floor = 0.5 / known["queries"]
+            expected = max(known["disagreement"], floor)
+            assert array(trace["y"])[at] == pytest.approx(expected, rel=1e-4)
+
+
+def test_the_advice_says_how_often_answers_differ(banana):
+    said = banana.success[0].value
+    assert "of 2,000 differ" in said or "Take the exact machine" in said
+
+
+def test_another_cost_or_a_method_less_measures_nothing_again(banana, monkeypatch):
+    def fail(*_, **__):
+        raise AssertionError("it was measured already")
+
+    monkeypatch.setattr(evaluation.Bench, "measured", fail)
+    monkeypatch.setattr(evaluation.Bench, "exact_row", fail)
+    banana.radio(key="cost").set_value("single")
+    run(banana)
+    assert "one at a time" in figure(banana, "frontier")["layout"]["xaxis"]["title"]["text"]
+    banana.multiselect(key="methods").set_value(["svtree", "linear_svc"])
+    next(button for button in banana.button if button.label == "Compare").click()
+    run(banana)
+    assert banana.dataframe[0].value.index.tolist() == ["exact", "svtree", "linear_svc"]
+    assert banana.query_params["methods"] in ("svtree,linear_svc", ["svtree,linear_svc"])
+
+
+def test_a_method_that_fails_shows_its_error_in_the_table():
+    app = open_page(PAGE, methods="anytime_spectral,linear_svc")
+    table = app.dataframe[0].value
+    assert "degree 2" in table.loc["anytime_spectral", "error"]
+    assert table.loc["linear_svc", "error"] == ""
+
+
+def test_odd_methods_in_the_url_fall_back(monkeypatch):
+    monkeypatch.setattr(compare, "measured", lambda problem, names: _table(names))
+    app = open_page(PAGE, methods="magic,,%00", cost="soul")
+    assert app.session_state["methods"] == list(compare.DEFAULT)
+    assert app.session_state["cost"] == "values"
+
+
+def _table(names):
+    row = dict.fromkeys(evaluation.COLUMNS, 1.0) | {"error": "", "queries": 10}
+    return evaluation.as_table(dict.fromkeys(["exact", *names], row))
+
+
+@pytest.mark.parametrize(
+    ("name", "page", "params"),
+    [
+        ("nsv_w50", "pages/1_Nearest_Support_Vectors.py", {"w": "50", "start": "empty"}),
+        ("anytime_hybrid", "pages/2_Anytime_Bounds.py", {"basis": "hybrid"}),
+        ("reduced_5", "pages/3_Reduced_Set.py", {"vectors": "10"}),
+        ("falk", "pages/4_Local_Models.py", {"k": "250"}),
+        ("svtree_path", "pages/5_Support_Vector_Tree.py", {"split": "exact", "refit": "path"}),
+    ],
+)
+def test_a_clicked_setting_opens_on_its_own_page(name, page, params, monkeypatch):
+    opened = {}
+    session = {}
+    table = SimpleNamespace(index=["exact", name])
+    monkeypatch.setattr(compare.st, "session_state", session)
+    monkeypatch.setattr(compare.st, "switch_page", lambda file, query_params: opened.update(
+        file=file, params=query_params))  # fmt: skip
+    monkeypatch.setattr(compare.state, "link", lambda title: {"data": "banana"})
+    compare.open_clicked(table, 1)
+    compare.follow(200)
+    assert opened == {"file": page, "params": {"data": "banana"} | params}
+    compare.follow(200)
+    assert compare._OPEN not in session
+
+
+def test_the_pages_know_the_parameters_that_links_carry():
+    assert nsv.OWN["w"].read("50") == 50
+    assert nsv.OWN["start"].read("approximate") == "approximate"
+    assert reduced.OWN["vectors"].read("48") == 48
+    assert svtree.OWN["split"].read("exact") == "exact"
+    assert svtree.OWN["refit"].read("path") == "path"
+
+
+def test_the_code_to_take_home_runs():
+    problem = SimpleNamespace(code="X, y = data()\nsvc = SVC().fit(X, y)\n")
+    table = evaluation.as_table({
+        "exact": {"disagreement_high": 0.001, "batch_vs_blas": 1.0, "error": ""},
+        "svtree_path": {"disagreement_high": 0.004, "batch_vs_blas": 9.0, "error": ""},
+    })  # fmt: skip
+    code = compare.code(problem, table)
+    assert "kmviz.SVTreeClassifier(svc, split='exact', refit='path', stem=0.5)" in code
+    lines = code.replace("data()", "__import__('sklearn.datasets').datasets.make_moons(60)")
+    names: dict = {"SVC": SVC}
+    exec(lines.replace('kmviz.save(fast, "fast.skops")', ""), names)
+    assert isinstance(names["fast"], kmviz.SVTreeClassifier)
+
+
+def test_a_fitted_model_is_read_and_others_are_refused():
+    X, y = make_moons(60, noise=0.1, random_state=0)
+    read = model.read(dumps(SVC().fit(X, y)), "svc.skops")
+    assert read.estimator.n_features_in_ == 2
+    for content, said in [
+        (dumps(kmviz.datasets.TableEncoder([], [], [])), "not a trained kernel machine"),
+        (dumps(SVC()), "not a trained kernel machine"),
+        (b"\x80\x04 pickled", "pickle"),
+        (b"nonsense", "not a skops file"),
+    ]:
+        with pytest.raises(StorageError, match=said):
+            model.read(content, "other.skops")
+
+
+def test_every_method_has_a_page():
+    assert {setting.method for setting in SETTINGS.values()} == set(compare.PAGE_OF)

@@ -137,7 +137,7 @@ def metrics(problem: Problem, reading: Reading) -> list[tuple[str, str, str]]:
     honest = m / (float(steps.mean()) + reading.overhead)
     n = len(steps)
     return [
-        ("Support vectors m", f"{m:,}", "Kernel values of every exact answer."),
+        ("Vectors m", f"{m:,}", "Support vectors: kernel values of every exact answer."),
         ("Mean k", f"{steps.mean():.1f}", "Steps a query: 1, and 1 for each vector touched."),
         ("Median k", f"{np.median(steps):.0f}", "Half of the queries need no more steps."),
         ("m/k", f"{reading.speedup:.1f}x", "The paper's speedup: vectors over mean steps."),
@@ -160,9 +160,16 @@ def look_effort(reading: Reading) -> str:
             f"{hard_mean:.0f} steps on average, the others {easy_mean:.0f}{sampled}. Click a point "
             "and it becomes the query."
         )
+    if reading.speedup < 3:
+        return (
+            f"Every query takes nearly all of the {reading.n_vectors:,} support vectors"
+            f"{sampled}: this kernel is so wide that each of them matters to each query, and no "
+            "early sum is safe. Let the sum start from the approximation, take a larger gamma, or "
+            "look at digits."
+        )
     return (
         f"Nearly every query takes the same few steps here ({easy_mean:.1f} on average, "
-        f"{hard_mean:.1f} near f = 0{sampled}). Start from empty, or without the filter, to see "
+        f"{hard_mean:.1f} near f = 0{sampled}). Start from an empty sum without the filter to see "
         "effort follow difficulty. Click a point and it becomes the query."
     )
 

@@ -1,17 +1,39 @@
 """Kernel machines that answer fast, and show why."""
 
+from kmviz import datasets, kernels, machines
 from kmviz.evaluation import papers
 from kmviz.evaluation.accelerate import accelerate
 from kmviz.evaluation.audit import audit
 from kmviz.evaluation.compare import compare
 from kmviz.evaluation.storage import load, save
+from kmviz.machines import KernelMachine
 from kmviz.methods.anytime import AnytimeClassifier
 from kmviz.methods.exact import ExactClassifier
 from kmviz.methods.falk import FaLKClassifier, KNNSVMClassifier, LocalNoiseReducer
+from kmviz.methods.nsv import NSVClassifier
 from kmviz.methods.reduced import ReducedSetClassifier
 from kmviz.methods.svtree import SVTreeClassifier
-from kmviz.methods.nsv import NSVClassifier
 from kmviz.methods.virtual import VirtualSVClassifier
 
-__all__ = ["AnytimeClassifier", "ExactClassifier", "FaLKClassifier", "KNNSVMClassifier", "LocalNoiseReducer", "ReducedSetClassifier", "SVTreeClassifier", "VirtualSVClassifier", "NSVClassifier", "accelerate", "audit", "compare", "load", "papers", "save"]
+__all__ = [
+    "AnytimeClassifier",
+    "ExactClassifier",
+    "FaLKClassifier",
+    "KNNSVMClassifier",
+    "KernelMachine",
+    "LocalNoiseReducer",
+    "NSVClassifier",
+    "ReducedSetClassifier",
+    "SVTreeClassifier",
+    "VirtualSVClassifier",
+    "accelerate",
+    "audit",
+    "compare",
+    "datasets",
+    "kernels",
+    "load",
+    "machines",
+    "papers",
+    "save",
+]
 __version__ = "0.1.0"

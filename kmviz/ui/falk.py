@@ -14,6 +14,7 @@ from kmviz.evaluation.storage import dumps
 from kmviz.figures.falk import LocalMap, zero_lines
 from kmviz.methods.falk import FaLKClassifier, LocalNoiseReducer
 from kmviz.methods.falk.models import answer
+from kmviz.methods.falk.neighbors import search_rows
 from kmviz.methods.falk.selection import risk_bound
 from kmviz.traces import LocalTrace
 from kmviz.ui import state
@@ -243,9 +244,12 @@ def _read(
         models, which, _ = clf._local(rows)
         regions = which.reshape(len(y), len(x))
         composed = clf._evaluate(models, which, rows)[:, 0].reshape(len(y), len(x))
-    centers = data.X_train[clf.centers_]
-    ends = np.array([clf.neighborhood(m)[[clf.n_cover_ - 1, -1]] for m in range(len(clf.models_))])
-    radii = np.linalg.norm(data.X_train[ends] - centers[:, None], axis=2)
+    radii = np.zeros((len(clf.models_), 2))
+    if _problem.is_plane:
+        centers = data.X_train[clf.centers_]
+        found = clf.index_.query(search_rows(clf.kernel_, centers), clf.n_neighbors_)
+        ends = data.X_train[found[:, [clf.n_cover_ - 1, -1]]]
+        radii = np.linalg.norm(ends - centers[:, None], axis=2)
     return Reading(
         classifier=clf, outputs=outputs, steps=clf.steps(data.X_test), regions=regions,
         composed=None if composed is None else composed.astype(np.float32), inner=radii[:, 0],

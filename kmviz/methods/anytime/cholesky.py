@@ -69,16 +69,17 @@ class CholeskyEngine:
         K_ww = max(float(weights @ (_values(kernel, vectors, vectors) @ weights)), 0.0)  # eq. 8
         self.factor, self.jitter = _factorise(K_zz, jitter)
         solved = solve_triangular(self.factor, K_zw, lower=True) if len(K_zw) else K_zw
-        # Rounding must not make a bound too tight: squares are widened by what K + 1 sums can
-        # lose, outputs by what the exact sum itself can lose.
-        self.widen = 8.0 * ULP * (len(rows) + 8)
+        # Rounding must not make a bound too tight: squares are widened by what sums of K terms
+        # lose, W's also by what beta' K beta loses, outputs by what the exact sum can lose.
+        lengths = np.sqrt(np.maximum(diagonal(kernel, vectors), 0.0)) if m else np.empty(0)
+        reach = float(np.abs(weights) @ lengths)  # the largest that |f(x) + b| / ||x|| could be
+        self.widen = 4.0 * ULP * (float(np.sqrt(len(rows))) + 4.0)
+        self.round_off = 64.0 * ULP * scale * reach
         squares = K_ww - np.concatenate([[0.0], np.cumsum(solved**2)])
-        rest = np.sqrt(np.maximum(squares, 0.0) + self.widen * K_ww)
+        rest = np.sqrt(np.maximum(squares, 0.0) + self.widen * K_ww + 2.0 * ULP * reach**2)
         if self.spans:
             rest[-1] = 0.0  # all of W: the last step knows every value of the exact sum
         self.w_coords, self.w_rest = scale * solved, scale * rest
-        lengths = np.sqrt(np.maximum(diagonal(kernel, vectors), 0.0)) if m else np.empty(0)
-        self.round_off = 64.0 * ULP * float(np.abs(machine.beta) @ lengths)
 
     @property
     def n_steps(self) -> int:

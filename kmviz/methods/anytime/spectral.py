@@ -82,7 +82,7 @@ class SpectralEngine:
         self.directions = vectors[:, self.first : last] * np.sqrt(self.gamma)
         self.offsets = vectors[:, -1] * np.sqrt(self.coef0)
         total = float(np.abs(beta) @ squares)
-        self.widen = 8.0 * ULP * (len(values) + 8)
+        self.widen = 4.0 * ULP * (float(np.sqrt(len(values))) + 4.0)
         self.round_off = 64.0 * ULP * total + 4.0 * ULP * len(values) * largest
 
     def _keep(self, count: int) -> None:

@@ -79,8 +79,8 @@ def click_point(page: Page, key: str, trace: int, point: int) -> None:
             const { xaxis, yaxis } = plot._fullLayout;
             const box = plot.getBoundingClientRect();
             const data = plot.calcdata[trace][point];
-            return [box.x + xaxis._offset + xaxis.l2p(data.x),
-                    box.y + yaxis._offset + yaxis.l2p(data.y)];
+            return [box.x + xaxis._offset + xaxis.c2p(data.x),
+                    box.y + yaxis._offset + yaxis.c2p(data.y)];
         }""",
         [trace, point],
     )

@@ -11,7 +11,8 @@ from numba.core.dispatcher import Dispatcher
 from sklearn.datasets import make_blobs, make_moons
 
 from kmviz import FaLKClassifier
-from kmviz.methods.falk.cluster import block_size, local_threads
+from kmviz.methods.falk import cluster
+from kmviz.methods.falk.cluster import NeighborSearch, block_size, local_threads
 from kmviz.methods.falk.models import BLOCK
 from kmviz.methods.progress import listening
 
@@ -101,7 +102,34 @@ def test_blocks_hold_64_models_or_more_and_search_stays_here(client):
     with joblib.parallel_config("dask"):
         sizes = [block_size(n, None, BLOCK) for n in (1, 500, 5_000, 10**6)]
         assert local_threads(3) == len(os.sched_getaffinity(0))
-    assert sizes == [64, 64, 156, 1024]
+    assert sizes == [64, 64, 312, 1024]
+
+
+@pytest.mark.parametrize("kernel", ["rbf", "poly"])
+def test_the_cover_is_the_same_when_workers_search_for_it(client, moons, monkeypatch, kernel):
+    searched, away = [], NeighborSearch._away
+
+    def counted(self, queries):
+        searched.append(len(queries))
+        return away(self, queries)
+
+    monkeypatch.setattr(NeighborSearch, "_away", counted)
+    X, y = moons[0][:1000], moons[1][:1000]
+    here = FaLKClassifier(60, kernel=kernel, random_state=0).fit(X, y)
+    assert not searched
+    monkeypatch.setattr(cluster, "MESSAGES", -1.0)  # as if messages took no time
+    with joblib.parallel_config("dask"):
+        there = FaLKClassifier(60, kernel=kernel, random_state=0).fit(X, y)
+    assert sum(searched) >= len(there.centers_)
+    assert_same_bits(there, here)
+
+
+def test_a_search_goes_where_it_is_sooner_done():
+    search = NeighborSearch(None, k=10, n_threads=2)
+    search.n_workers, search.seconds = 8, 1e-3
+    assert search._saved(1000) == pytest.approx(0.75)
+    search.n_workers = 0
+    assert search._saved(1000) == 0.0
 
 
 class Killer:

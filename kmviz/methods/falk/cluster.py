@@ -6,20 +6,25 @@ backend that knows its client; everyone else has threads.
 
 from __future__ import annotations
 
+import time
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from typing import Any
 
-from joblib import effective_n_jobs
+import numpy as np
+from joblib import Parallel, delayed, effective_n_jobs
 from joblib.parallel import get_active_backend
 from numpy.typing import NDArray
 
 from kmviz.loops import threads
 
+#: Seconds that a round of messages to the workers and back takes.
+MESSAGES = 0.03
+
 
 @contextmanager
-def spread(*arrays: NDArray[Any]) -> Iterator[None]:
-    """Hold a copy of the arrays on every worker while tasks that name them run.
+def spread(*arrays: Any) -> Iterator[None]:
+    """Hold a copy of arrays (or an index) on every worker while tasks that name them run.
 
     Left alone, joblib would place them on one worker, and the death of that worker would end the
     fit: data that was sent and not computed cannot be computed again.
@@ -46,11 +51,58 @@ def local_threads(n_jobs: int | None) -> int:
 
 
 def block_size(n_models: int, n_jobs: int | None, smallest: int) -> int:
-    """Return models a task: on a cluster some sixteen tasks a worker, so that messages are few
-    and none waits long for the last one."""
+    """Return models a task: on a cluster some eight tasks a worker, so that messages are few and
+    none waits long for the last one."""
     if not _on_cluster():
         return smallest
-    return max(smallest, min(16 * smallest, n_models // (16 * effective_n_jobs(n_jobs))))
+    return max(smallest, min(16 * smallest, n_models // (8 * effective_n_jobs(n_jobs))))
+
+
+class NeighborSearch:
+    """The k nearest rows of many queries, from this process or the cluster, whichever is sooner.
+
+    Both give the same rows: a worker builds the same index from the same data. Use it as a context,
+    which is how long workers keep the index.
+    """
+
+    def __init__(self, index: Any, k: int, n_threads: int) -> None:
+        self.index, self.k, self.n_threads = index, k, n_threads
+        self.n_workers = effective_n_jobs(None) if _on_cluster() else 0
+        self.seconds = 0.0  # a query, in this process; not known yet
+        self.held = ExitStack()
+        self.sent = False
+
+    def __enter__(self) -> NeighborSearch:
+        return self
+
+    def __exit__(self, *error: object) -> None:
+        self.held.close()
+
+    def __call__(self, queries: NDArray[Any]) -> NDArray[np.int32]:
+        if self._saved(len(queries)) > MESSAGES:
+            return self._away(queries)
+        start = time.perf_counter()
+        found = self.index.query(queries, self.k, self.n_threads)
+        self.seconds = (time.perf_counter() - start) / len(queries)
+        return found
+
+    def _saved(self, n: int) -> float:
+        """Return the seconds that so many queries would take less on the cluster."""
+        return n * self.seconds * (1 - self.n_threads / max(self.n_workers, self.n_threads))
+
+    def _away(self, queries: NDArray[Any]) -> NDArray[np.int32]:
+        if not self.sent:
+            self.held.enter_context(spread(self.index))
+            self.sent = True
+        parts = np.array_split(queries, min(self.n_workers, len(queries)))
+        return np.concatenate(
+            Parallel(batch_size=1)(delayed(query)(self.index, (part,), self.k) for part in parts)
+        )
+
+
+def query(index: Any, queries: tuple[NDArray[Any]], k: int) -> NDArray[np.int32]:
+    """Answer one worker's share: a plain function that any worker can import."""
+    return index.query(queries[0], k)
 
 
 def _on_cluster() -> bool:

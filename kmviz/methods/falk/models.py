@@ -100,7 +100,7 @@ def train_models(
         for s in starts
     )
     blocks = []
-    parallel = Parallel(n_jobs=n_jobs, prefer="threads", return_as="generator")
+    parallel = Parallel(n_jobs=n_jobs, prefer="threads", batch_size=1, return_as="generator")
     with spread(rows, labels):
         for done, result in enumerate(parallel(tasks), start=1):
             blocks.append(result)

@@ -197,10 +197,9 @@ class NSVClassifier(MachineClassifier):
 
     def _assemble(self, calibrated: list[Calibrated]) -> NSVClassifier:
         """Measure the envelopes under the present order, components, start and window."""
-        self.margin_ = self.margin
-        if self.margin is None:
-            cross_fitted = calibrated[0].calibration == "cross_fit"
-            self.margin_ = CROSS_FIT_MARGIN[self.start] if cross_fitted else 0.0
+        cross_fitted = calibrated[0].calibration == "cross_fit"
+        usual = CROSS_FIT_MARGIN[self.start] if cross_fitted else 0.0
+        self.margin_ = usual if self.margin is None else float(self.margin)
         options = Options(self.order, self.n_components, self.start)
         return self._adopt(
             [

@@ -14,7 +14,7 @@ from kmviz.figures import theme
 from kmviz.figures.boundary import Plane, click_layer, query_mark, support_vectors
 
 #: Images in one mosaic, and in one row of it.
-MOST_IMAGES, ACROSS = 24, 8
+MOST_IMAGES, ACROSS = 24, 6
 
 
 @dataclass(frozen=True, eq=False)
@@ -220,8 +220,8 @@ def _mosaic(
         z=sheet, colorscale=colors, zmin=span[0], zmax=span[1], hoverinfo="skip", name="pixels",
         colorbar={"title": {"text": "pixel"}, "thickness": 12}, showlegend=False,
     )  # fmt: skip
-    bare = {"showticklabels": False, "showgrid": False, "title": {"text": ""}}
+    bare = {"showticklabels": False, "showgrid": False, "ticks": "", "title": {"text": ""}}
     return theme.figure(
-        [heat], "", "", title=title, height=110 + 105 * down, annotations=notes,
+        [heat], "", "", title=title, height=110 + 92 * down, annotations=notes,
         xaxis=bare, yaxis={**bare, "autorange": "reversed", "scaleanchor": "x"},
     )  # fmt: skip

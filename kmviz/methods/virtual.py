@@ -143,7 +143,7 @@ class VirtualSVClassifier(MachineClassifier):
         if self.image_shape is None:
             return own
         shape = tuple(self.image_shape)
-        if len(shape) != 2 or not all(isinstance(s, Integral) and s > 0 for s in shape):
+        if len(shape) != 2 or not all(isinstance(s, Integral) and int(s) > 0 for s in shape):
             raise ValueError(
                 f"image_shape must be (height, width), two whole numbers; got {shape!r}."
             )

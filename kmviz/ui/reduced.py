@@ -18,7 +18,6 @@ from sklearn.svm import SVC
 from kmviz.evaluation.cost import cpu_seconds, one_thread
 from kmviz.evaluation.storage import dumps
 from kmviz.figures import reduced as figures
-from kmviz.figures.boundary import Plane
 from kmviz.machines import KernelMachine
 from kmviz.methods import progress
 from kmviz.methods.reduced import ReducedSetClassifier
@@ -29,7 +28,7 @@ from kmviz.methods.transforms import shifts
 from kmviz.methods.virtual import VirtualSVClassifier
 from kmviz.ui import parts, state
 from kmviz.ui.params import Choice, Number
-from kmviz.ui.plane import plane, principal_axes
+from kmviz.ui.plane import grid, plane, principal_axes
 from kmviz.ui.problem import Problem
 
 METHODS = {
@@ -225,28 +224,27 @@ def vectors_figure(problem: Problem, reading: Reading, n: int) -> Any:
 def boundary_figure(problem: Problem, reading: Reading, n: int) -> Any:
     """Draw both decision functions: side by side in the plane, else query by query."""
     if not problem.is_plane:
-        data = problem.data
+        names = plane(problem).class_names
         return figures.two_outputs(
-            reading.exact, reading.outputs[n], data.y_test, data.class_names, problem.query
+            reading.exact, reading.outputs[n], problem.data.y_test, names, problem.query
         )
-    drawn: Plane = plane(problem)
-    rows = np.column_stack([a.ravel() for a in np.meshgrid(drawn.x, drawn.y)])
+    x, y, rows = grid(problem)
     values = reading.machine(n).decision_function(rows, dtype=np.float32)
-    values = values.reshape(len(drawn.y), len(drawn.x))
+    values = values.reshape(len(y), len(x))
     names = (f"exact: {reading.base.n_vectors} vectors", f"reduced: {n} vectors")
-    return figures.two_boundaries(drawn, values, names, problem.query)
+    return figures.two_boundaries(plane(problem), values, names, problem.query)
 
 
 def strip(problem: Problem, shift: int) -> None:
     """Draw the heaviest support vector and its virtual copies, where there are any."""
     if problem.image_shape and shift:
-        picture = _strip(problem.key, shift, problem)
+        picture = _strip(problem.key, shift, problem.image_shape, problem)
         parts.chart(picture, "virtual_strip", "A support vector and its four shifted copies.")
 
 
 @st.cache_resource(max_entries=16, show_spinner=False)
-def _strip(key: tuple, shift: int, _problem: Problem) -> Any:
-    machine, shape = _problem.machine, _problem.image_shape
+def _strip(key: tuple, shift: int, shape: tuple[int, int], _problem: Problem) -> Any:
+    machine = _problem.machine
     row = machine.vectors[[int(np.argmax(np.abs(machine.beta)))]]
     copies = [row, *(move(row) for move in shifts(shape, shift))]
     captions = ("the support vector", "up", "down", "left", "right")

@@ -35,6 +35,8 @@ from kmviz.methods.reduced.space import space_of
 from kmviz.methods.reduced.threshold import bayes_threshold, errors_at
 from kmviz.methods.virtual import VirtualSVClassifier
 
+Row = tuple[str, float, float]
+
 KERNEL = Polynomial(degree=5, gamma=1.0, coef0=0.0)
 COST = 10.0
 FEWER = 50
@@ -122,7 +124,7 @@ def ten_classes(n_train: int) -> tuple[System, ...]:
 def table_1(full: bool = False, progress: Any = None) -> pd.DataFrame:
     """Table 1: generalisation improved by virtual support vectors (and the reduced set)."""
     systems, truth = _systems(full, progress)
-    rows = []
+    rows: list[Row] = []
     for digit, system in enumerate(systems):
         for name in ("orig", "vsv"):
             wrong = _errors(system.f_test[name], truth == digit)
@@ -143,7 +145,7 @@ def table_2(full: bool = False, progress: Any = None) -> pd.DataFrame:
     The last is a lower bound: no training data could give it.
     """
     systems, truth = _systems(full, progress)
-    rows = []
+    rows: list[Row] = []
     for digit, system in enumerate(systems):
         sums, positive = system.f_test["rs"] + system.rs.bias, truth == digit
         at_best = bayes_threshold(sums, positive, system.rs.bias)
@@ -157,7 +159,7 @@ def table_2(full: bool = False, progress: Any = None) -> pd.DataFrame:
 def table_3(full: bool = False, progress: Any = None) -> pd.DataFrame:
     """Table 3: speed by the reduced set; RS with the Bayes threshold, as in the paper."""
     systems, truth = _systems(full, progress)
-    rows = []
+    rows: list[Row] = []
     for digit, system in enumerate(systems):
         positive = truth == digit
         outputs = {**system.f_test, "rs": system.f_test["rs"] + system.rs.bias - system.bayes}
@@ -189,7 +191,7 @@ def pair(full: bool = False, progress: Any = None) -> pd.DataFrame:
         system = build(X, data.y_train == 8, X_test)
     positive = data.y_test == 8
     machines = {name: getattr(system, name) for name in ("orig", "vsv", "rs")}
-    rows: list[tuple[str, float, float]] = []
+    rows: list[Row] = []
     for name, machine in machines.items():
         rows.append((f"vectors {name.upper()}", np.nan, machine.n_vectors))
         wrong = _errors(system.f_test[name], positive)
@@ -212,7 +214,7 @@ def banana(full: bool = False, progress: Any = None) -> pd.DataFrame:
     machine = KernelMachine.from_estimator(svc)
     space, positive = space_of(machine.kernel, machine.vectors), data.y_test == 1
     error = 100 * _errors(machine.decision_function(data.X_test), positive) / len(positive)
-    rows = [(f"SVM, {machine.n_vectors} vectors: error %", np.nan, error)]
+    rows: list[Row] = [(f"SVM, {machine.n_vectors} vectors: error %", np.nan, error)]
     for method in ("joint", "incremental", "fixed_point", "selection"):
         for n in (10, 20):
             with _heard(progress):
@@ -226,7 +228,7 @@ def banana(full: bool = False, progress: Any = None) -> pd.DataFrame:
 
 def optimizers(full: bool = False, progress: Any = None) -> pd.DataFrame:
     """The paper's conjugate gradient beside L-BFGS, from the same start, as many iterations."""
-    rows = []
+    rows: list[Row] = []
     with one_thread():
         for name, machine, n in _small_machines():
             for optimizer in ("CG", "L-BFGS-B"):
@@ -297,7 +299,7 @@ def _times(
     return batch, single
 
 
-def _frame(rows: list[tuple[str, float, Any]], full: bool, data: str | None = None) -> pd.DataFrame:
+def _frame(rows: list[Row], full: bool, data: str | None = None) -> pd.DataFrame:
     data = data or f"MNIST, {60_000 if full else QUICK_DIGITS:,} training digits"
     frame = pd.DataFrame(rows, columns=["measure", "paper", "ours"])
     return frame.astype({"paper": float, "ours": float}).assign(data=data)

@@ -78,7 +78,7 @@ class Basis:
         values = target.plain(row, target.rows)[0]
         own = float(target.plain.diag(row)[0])
         side = self.solve(target.plain(row, self.vectors)[0]) if n else np.empty(0)
-        length = np.sqrt(max(own * (1.0 + JITTER) - side @ side, JITTER * own))
+        length = np.sqrt(max(own * (1.0 + JITTER) - float(side @ side), JITTER * own))
         b = float(values @ target.beta)
         coordinate = (b - side @ self.coordinates) / length
         column = (values - self._projections[:, :n] @ side) / length

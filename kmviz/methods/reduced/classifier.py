@@ -151,7 +151,7 @@ class ReducedSetClassifier(MachineClassifier):
 
     def _prepare(self, problems: list[Problem]) -> ReducedSetClassifier:
         largest = max(problem.machine.n_vectors for problem in problems)
-        if isinstance(self.n_vectors, Integral) and self.n_vectors > largest:
+        if isinstance(self.n_vectors, Integral) and int(self.n_vectors) > largest:
             raise ValueError(
                 f"n_vectors={self.n_vectors} is more than the {largest} support vectors that the "
                 "machine has. Give a smaller number, a share such as 0.1, or 'auto'."

@@ -18,7 +18,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from kmviz.kernels import is_known
+from kmviz.kernels import Code, is_known
 from kmviz.loops.reduced import sequential_outputs
 from kmviz.loops.threads import over_chunks
 from kmviz.machines import KernelMachine
@@ -55,11 +55,11 @@ class ReducedEngine:
         self.machine, self.original, self.rho = machine, original, rho
         self.overhead = 0.0
         n = machine.n_vectors
-        self.nested = stage.nested(n) if stage is not None and 0 < n <= NESTED else None
+        self.nested: Any = stage.nested(n) if stage is not None and 0 < n <= NESTED else None
         if self.nested is not None:
             self.nested[-1] = machine.beta
-        self.low: Floats | None = None
-        self.high: Floats | None = None
+        self.low: Any = None
+        self.high: Any = None
 
     def stop_early(self, stage: Stage | None, X: NDArray[Any]) -> None:
         """Learn the corridor from rows X, and what the nested weights cost beside."""
@@ -89,11 +89,11 @@ class ReducedEngine:
         rows = machine.kernel.embed(X)
         vectors, _ = machine._embedded(rows.dtype)
         output, steps = np.empty(len(X)), np.empty(len(X), dtype=np.intp)
+        code: Code = machine.kernel.code
         corridor = (self.nested, machine.bias, self.low, self.high)
 
         def work(i: int, j: int) -> None:
-            part = (rows[i:j], vectors, *corridor, output[i:j], steps[i:j])
-            sequential_outputs(*machine.kernel.code, *part)
+            sequential_outputs(*code, rows[i:j], vectors, *corridor, output[i:j], steps[i:j])
 
         over_chunks(work, len(X))
         return output, steps

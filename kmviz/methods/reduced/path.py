@@ -184,7 +184,8 @@ def _grown(
     target = target_of(machine, space)
     if space.is_homogeneous and space.degree <= 2 and method == "joint":
         return _solved(machine, space, target, sizes[-1])
-    basis, stages, find = Basis(target, sizes[-1]), [], SEARCHES[method]
+    basis, find = Basis(target, sizes[-1]), SEARCHES[method]
+    stages: list[Stage] = []
     path = Path(machine, (), np.ones(1))
     for size in sizes:
         is_done = _fill(basis, find, size, sizes[-1])

@@ -166,12 +166,19 @@ def orderings(records: Mapping[str, OrderRecord], chosen: str) -> go.Figure:
         xaxis={"domain": [0.0, 0.44]},
         xaxis2={"domain": [0.56, 1.0], "anchor": "y2", "title": "kernel values computed, k"},
         yaxis={
-            "title": "mean width, upper - lower", "type": "log", "dtick": 1,
+            "title": "mean width, upper - lower", "type": "log", "dtick": _log_ticks(records),
             "exponentformat": "power",
         },
         yaxis2={"anchor": "x2", "title": "share of queries decided", "tickformat": ".0%"},
     )  # fmt: skip
     return figure
+
+
+def _log_ticks(records: Mapping[str, OrderRecord]) -> int | str:
+    """A tick a decade, or 1, 2 and 5 of each where there are few decades."""
+    low = min(float(record.width.min()) for record in records.values())
+    high = max(float(record.width.max()) for record in records.values())
+    return 1 if high > 1e3 * max(low, 1e-6) else "D2"
 
 
 def steps(

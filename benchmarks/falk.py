@@ -30,7 +30,7 @@ from kmviz.machines import KernelMachine
 LOCAL = {
     "2-spirals": {"n_neighbors": 250, "percentile": 50.0},
     "checker-b": {"n_neighbors": 250, "percentile": 10.0},
-    "cov-type": {"n_neighbors": 500, "C": 4.0, "percentile": 1.0},
+    "cov-type": {"n_neighbors": 500, "C": 16.0, "percentile": 10.0},
 }
 QUERIES = 2_000
 

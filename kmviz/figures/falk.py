@@ -85,16 +85,14 @@ def local_map(plane: Plane, local: LocalMap, query: int, height: int = 620) -> g
 def _regions(plane: Plane, local: LocalMap) -> list[go.Heatmap]:
     """Colour each place by the centre that answers there."""
     count = len(REGIONS)
-    scale = [[i / count, color] for i, color in enumerate(REGIONS)]
-    scale += [[(i + 1) / count, color] for i, color in enumerate(REGIONS)]
+    steps = [[[i / count, color], [(i + 1) / count, color]] for i, color in enumerate(REGIONS)]
     return [
         go.Heatmap(
-            x=theme.light(plane.x),
-            y=theme.light(plane.y),
+            **_grid(plane),
             z=(np.asarray(local.regions) % count).astype(np.uint8),
             zmin=-0.5,
             zmax=count - 0.5,
-            colorscale=sorted(scale, key=lambda stop: stop[0]),
+            colorscale=[stop for step in steps for stop in step],
             opacity=0.18,
             showscale=False,
             hoverinfo="skip",
@@ -103,14 +101,18 @@ def _regions(plane: Plane, local: LocalMap) -> list[go.Heatmap]:
     ]
 
 
+def _grid(plane: Plane) -> dict[str, NDArray[np.float32]]:
+    return {"x": theme.light(np.asarray(plane.x)), "y": theme.light(np.asarray(plane.y))}
+
+
 def _boundaries(plane: Plane, local: LocalMap) -> list[Any]:
     """The global SVM's boundary, the composed one, and the pieces that it is composed of."""
-    grid = {"x": theme.light(plane.x), "y": theme.light(plane.y)}
+    grid, values = _grid(plane), theme.light(np.asarray(plane.values))
     zero = {"type": "constraint", "operation": "=", "value": 0.0}
     pieces = _broken(local.lines)
     return [
         go.Contour(
-            **grid, z=theme.light(plane.values), contours=zero, hoverinfo="skip",
+            **grid, z=values, contours=zero, hoverinfo="skip",
             line={"width": 2, "color": theme.COLORS[7]}, name="global SVM", showlegend=True,
         ),
         go.Scatter(
@@ -118,7 +120,7 @@ def _boundaries(plane: Plane, local: LocalMap) -> list[Any]:
             line={"width": 1.3, "color": theme.COLORS[0]}, opacity=0.75, name="local boundaries",
         ),
         go.Contour(
-            **grid, z=theme.light(local.composed), contours=zero, hoverinfo="skip",
+            **grid, z=theme.light(np.asarray(local.composed)), contours=zero, hoverinfo="skip",
             line={"width": 2.6, "color": theme.INK, "dash": "dash"}, name="composed boundary",
             showlegend=True,
         ),

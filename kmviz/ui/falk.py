@@ -91,7 +91,7 @@ def map_of(problem: Problem, reading: Reading, record: LocalTrace) -> LocalMap:
     """Return what the map draws around the selected query."""
     clf, view = reading.classifier, plane(problem)
     drawn, answering = _drawn(clf, problem.x, record.model)
-    lines = np.zeros((0, 2, 2))
+    lines = np.zeros((0, 2, 2), dtype=np.float32)
     if reading.regions is not None:
         lines = _local_lines(problem.key, _key_of(), tuple(drawn), problem, reading)
     members = view.points[clf.neighborhood(record.model)]

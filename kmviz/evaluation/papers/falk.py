@@ -16,7 +16,7 @@ from __future__ import annotations
 import os
 import time
 from collections.abc import Callable
-from functools import lru_cache
+from functools import lru_cache, partial
 from pathlib import Path
 from typing import Any
 
@@ -178,7 +178,7 @@ def large(name: str, n: int | None = None) -> pd.DataFrame | None:
     if rows is None:
         return None
     X, y = rows[:2]
-    found: dict[str, tuple[float, float, float]] = {}
+    found: dict[str, tuple[float, ...]] = {}
     with one_thread():
         tuned, seconds = _timed(lambda: FaLKClassifier(250, tune=True, random_state=0).fit(X, y))
         found["FaLK-SVMl"] = _scored(tuned, seconds, rows)
@@ -266,10 +266,11 @@ def growth(full: bool = False, progress: Progress = None) -> pd.DataFrame:
         for j, n in enumerate(sizes):
             data = large_rows(name, n)
             assert data is not None
+            X, y, X_test, y_test = data
             local = FaLKClassifier(250, gamma="local", random_state=0)
             with one_thread():
-                _, seconds = _timed(lambda local=local, data=data: local.fit(*data[:2]))
-                score = local.score(*data[2:])
+                _, seconds = _timed(partial(local.fit, X, y))
+                score = local.score(X_test, y_test)
             exponent = np.nan
             if before is not None:
                 exponent = np.log(seconds / before) / np.log(n / sizes[j - 1])

@@ -9,7 +9,11 @@ Departures
   On K_WW as well (footnote 2) it distorts ||W||.
 - Eq. 25 takes what is left of W after k coordinates; W_{k+1} of eq. 11 is not known yet when
   candidates for Z_k are compared.
-- The bounds are widened by what rounding can lose.
+- The bounds are widened by what rounding can lose. Where rounding spoils the factorisation the
+  jitter grows tenfold until it succeeds.
+- A query whose sign the bias alone decides takes no kernel value (the paper starts at k = 1).
+- "sgma" compares all candidates at each step, not 59 drawn ones; "min_wz_n", "mean_lh_n" and
+  "hybrid" draw theirs from at most max(m, 1000) training rows.
 - A basis of all the machine's vectors ends in the exact sum, whose kernel values it has by then.
 - `order="spectral"` is not in the paper: see `kmviz.methods.anytime.spectral`.
 - More than two classes: where votes tie, the exact outputs break the tie, so that the answer is

@@ -50,10 +50,10 @@ def tree_map(plane: Plane, partition: Partition, rows: NDArray[Any], query: int)
     `rows` is the number of training rows of every node.
     """
     axes: dict[str, Any] = {}
-    if plane.x is None:
+    if plane.x is None or plane.y is None:
         traces: list[Any] = _points_by_leaf(plane, partition, rows)
     else:
-        traces = [_regions(plane, partition, rows), *training_points(plane, 400)]
+        traces = [_regions(plane.x, plane.y, partition, rows), *training_points(plane, 400)]
         traces += _lines(plane, partition)
         axes = {
             "xaxis": {"range": [float(plane.x[0]), float(plane.x[-1])]},
@@ -155,7 +155,9 @@ def tree_heights(curves: pd.DataFrame, linear: float, full: float, height: int) 
     )  # fmt: skip
 
 
-def _regions(plane: Plane, partition: Partition, rows: NDArray[Any]) -> go.Heatmap:
+def _regions(
+    x: NDArray[Any], y: NDArray[Any], partition: Partition, rows: NDArray[Any]
+) -> go.Heatmap:
     """The leaves as areas of colour; neighbours in the tree differ."""
     _, rank = np.unique(partition.leaf, return_inverse=True)
     rank = rank.reshape(partition.leaf.shape)
@@ -164,7 +166,7 @@ def _regions(plane: Plane, partition: Partition, rows: NDArray[Any]) -> go.Heatm
         [float(edge), color] for i, color in enumerate(_LEAVES) for edge in (share[i], share[i + 1])
     ]
     return go.Heatmap(
-        x=theme.light(plane.x), y=theme.light(plane.y), z=(rank % len(_LEAVES)).astype(np.uint8),
+        x=theme.light(x), y=theme.light(y), z=(rank % len(_LEAVES)).astype(np.uint8),
         zmin=-0.5, zmax=len(_LEAVES) - 0.5, colorscale=scale, showscale=False, opacity=0.35,
         customdata=np.stack([partition.leaf, rows[partition.leaf]], axis=-1).astype(np.int16),
         name="leaves", zsmooth=False,
@@ -173,7 +175,10 @@ def _regions(plane: Plane, partition: Partition, rows: NDArray[Any]) -> go.Heatm
 
 
 def _lines(plane: Plane, partition: Partition) -> list[go.Contour]:
-    grid = {"x": theme.light(plane.x), "y": theme.light(plane.y), "hoverinfo": "skip"}
+    x, y, values, output = (
+        np.asarray(a) for a in (plane.x, plane.y, plane.values, partition.output)
+    )
+    grid = {"x": theme.light(x), "y": theme.light(y), "hoverinfo": "skip"}
 
     def level(z: Any, value: float, name: str, **line: Any) -> go.Contour:
         return go.Contour(
@@ -181,8 +186,8 @@ def _lines(plane: Plane, partition: Partition) -> list[go.Contour]:
             contours={"type": "constraint", "operation": "=", "value": value},
         )  # fmt: skip
 
-    lines = [level(theme.light(plane.values), 0.0, "exact boundary", width=2.5, color=theme.INK)]
-    clipped = theme.light(np.clip(partition.output, -2, 2))
+    lines = [level(theme.light(values), 0.0, "exact boundary", width=2.5, color=theme.INK)]
+    clipped = theme.light(np.clip(output, -2, 2))
     lines.append(
         level(clipped, 0.0, "the tree's boundary", width=2, color=theme.COLORS[1], dash="dot")
     )

@@ -7,58 +7,55 @@ import numpy as np
 from kmviz.loops.compile import compiled
 from kmviz.loops.kernel import RADIAL, kernel_value
 
+#: Columns of the two node tables that a walk reads.
+VECTOR, LEFT, RIGHT, START = range(4)
+WEIGHT, THRESHOLD, OFFSET = range(3)
+
 
 @compiled
-def follow(kind, gamma, coef0, degree, x, vectors, column, weight, threshold, left, right,
-           height, nodes, values):  # fmt: skip
+def follow(kind, gamma, coef0, degree, x, vectors, links, numbers, height, nodes, values):
     """Walk one embedded query down the tree; fill the nodes and kernel values of its path.
 
     Returns the number of kernel values computed, at most `height`.
     """
     node, k = 0, 0
     while True:
-        value = kernel_value(kind, gamma, coef0, degree, x, vectors[column[node]])
+        value = kernel_value(kind, gamma, coef0, degree, x, vectors[links[node, VECTOR]])
         nodes[k] = node
         values[k] = value
         k += 1
         if k == height:
             return k
         # Definition 2: left where score_N(x) <= t_N
-        node = left[node] if weight[node] * value <= threshold[node] else right[node]
+        left = numbers[node, WEIGHT] * value <= numbers[node, THRESHOLD]
+        node = links[node, LEFT] if left else links[node, RIGHT]
         if node < 0:
             return k
 
 
 @compiled
-def sum_of_path(coefficients, start, offset, values, k):
-    """The output at a node whose path has k kernel values."""
-    total = offset
-    for i in range(k):
-        total += coefficients[start + i] * values[i]
-    return total
-
-
-@compiled
-def walk(kind, gamma, coef0, degree, X, vectors, column, weight, threshold, left, right, height,
-         coefficients, start, offset, output, steps):  # fmt: skip
+def walk(kind, gamma, coef0, degree, X, vectors, links, numbers, coefficients, height, output,
+         steps):  # fmt: skip
     """Output and path length of each embedded query."""
     nodes = np.empty(height, dtype=np.intp)
     values = np.empty(height)
     for i in range(X.shape[0]):
-        k = follow(kind, gamma, coef0, degree, X[i], vectors, column, weight, threshold, left,
-                   right, height, nodes, values)  # fmt: skip
+        k = follow(kind, gamma, coef0, degree, X[i], vectors, links, numbers, height, nodes, values)
         node = nodes[k - 1]
-        output[i] = sum_of_path(coefficients, start[node], offset[node], values, k)
+        start, total = links[node, START], numbers[node, OFFSET]
+        for j in range(k):
+            total += coefficients[start + j] * values[j]
+        output[i] = total
         steps[i] = k
 
 
 @compiled
-def walk_paths(kind, gamma, coef0, degree, X, vectors, column, weight, threshold, left, right,
-               height, nodes, values, steps):  # fmt: skip
+def walk_paths(kind, gamma, coef0, degree, X, vectors, links, numbers, height, nodes, values,
+               steps):  # fmt: skip
     """The whole path of each embedded query: nodes and kernel values, (n, height)."""
     for i in range(X.shape[0]):
-        steps[i] = follow(kind, gamma, coef0, degree, X[i], vectors, column, weight, threshold,
-                          left, right, height, nodes[i], values[i])  # fmt: skip
+        steps[i] = follow(kind, gamma, coef0, degree, X[i], vectors, links, numbers, height,
+                          nodes[i], values[i])  # fmt: skip
 
 
 @compiled
@@ -105,13 +102,12 @@ def sweep(columns, residual, order, scaled, centered, ridge, gains):
 
 def warm() -> None:
     """Compile for the types in use."""
-    column, ends = np.zeros(1, dtype=np.intp), np.full(1, -1, dtype=np.intp)
-    one, zero = np.ones(1), np.zeros(1, dtype=np.intp)
-    steps = np.empty(2, dtype=np.intp)
-    paths = np.empty((2, 1), dtype=np.intp)
+    links, numbers = np.array([[0, -1, -1, 0]], dtype=np.intp), np.ones((1, 3))
+    steps, nodes = np.empty(2, dtype=np.intp), np.empty((2, 1), dtype=np.intp)
     for dtype in (np.float32, np.float64):
         rows = np.ones((2, 2), dtype=dtype)
-        tree = (RADIAL, 1.0, 0.0, 1, rows, rows, column, one, one, ends, ends, 1)
-        walk(*tree, one, zero, one, np.empty(2), steps)
-        walk_paths(*tree, paths, np.empty((2, 1)), steps)
-        sweep(rows, np.ones(2), np.arange(2), True, False, 1e-300, np.empty(2))
+        tree = (RADIAL, 1.0, 0.0, 1, rows, rows, links, numbers)
+        walk(*tree, np.ones(1), 1, np.empty(2), steps)
+        walk_paths(*tree, 1, nodes, np.empty((2, 1)), steps)
+    sweep(np.ones((2, 2)), np.ones(2), np.arange(2), True, False, 1e-300, np.empty(2))
+    sweep(np.ones((2, 2)), np.ones(2), np.arange(2)[::-1], True, False, 1e-300, np.empty(2))

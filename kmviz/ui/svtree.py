@@ -101,8 +101,8 @@ def partition(problem: Problem, reading: Reading, record: TreeTrace, height: int
     view, node = plane(problem), chosen(record, height)
     paths = reading.trains if reading.cells is None else reading.cells
     leaf, output, region = _last(paths, height), None, (paths[:, :height] == node).any(axis=1)
-    if reading.cell_outputs is not None:
-        shape = np.shape(view.values)
+    if reading.cell_outputs is not None and view.values is not None:
+        shape = view.values.shape
         leaf, region = leaf.reshape(shape), region.reshape(shape)
         output = reading.cell_outputs[:, height].reshape(shape)
     asked = view.vectors[record.index[1 : height + 1]]

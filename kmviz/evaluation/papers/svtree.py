@@ -10,9 +10,9 @@ fitted again at each node, half of it a stem), the same with a reduced set as it
 stem, and beside cpsp our reduced set.
 
 Splits are the official ones where the folder named by the environment variable KMVIZ_DATA holds
-them, and seeded ones of the same sizes otherwise and to make up the number. `full=False` takes
-two splits and what cross-validation chose on the first training set; `full=True` takes the
-paper's 20 and chooses on each.
+them (one or ten a set), and seeded ones of the same sizes otherwise and to make up the number.
+`full=False` takes ten splits, and for each what cross-validation chose on it before; `full=True`
+takes the paper's 20 and chooses again on each.
 """
 
 from __future__ import annotations
@@ -34,6 +34,7 @@ from sklearn.preprocessing import StandardScaler
 from sklearn.svm import SVC
 
 from kmviz import datasets
+from kmviz.datasets.split import split_rows
 from kmviz.methods.reduced import ReducedSetClassifier
 from kmviz.methods.svtree import SVTreeClassifier
 
@@ -61,15 +62,56 @@ PUBLISHED = {
 
 #: The grid: C, and gamma times the number of features. C of the linear SVM.
 GRID = {"C": (0.1, 1.0, 10.0, 100.0, 1000.0), "gamma": (0.03, 0.1, 0.3, 1.0, 3.0, 10.0)}
-LINEAR_GRID = (0.01, 0.1, 1.0)
+LINEAR_GRID = (0.01, 0.1, 1.0, 10.0)
 
-#: What cross-validation chose on the first training set: C, gamma times features, linear C.
+#: What cross-validation chose on each of the first ten training sets: C, gamma times features,
+#: C of the linear SVM.
 CHOSEN = {
-    "heart": (1.0, 0.03, 0.1), "thyroid": (1000.0, 0.1, 1.0), "breast_cancer": (10.0, 0.3, 1.0),
-    "waveform": (1.0, 1.0, 0.01), "german": (10.0, 0.3, 1.0), "image": (1000.0, 1.0, 1.0),
-    "diabetis": (1.0, 1.0, 1.0), "ringnorm": (10.0, 1.0, 0.01), "splice": (100.0, 0.3, 0.1),
-    "twonorm": (0.1, 0.3, 0.1), "banana": (1000.0, 1.0, 0.1),
-}  # fmt: skip
+    "heart": (
+        "1 0.03 0.1, 1 0.1 0.1, 1 0.1 0.01, 1 0.3 0.01, 1 0.1 0.1, 1 0.1 0.01, 1 0.3 0.1, 1 "
+        "0.3 0.01, 1 0.1 0.01, 1 0.1 0.1"
+    ),
+    "thyroid": (
+        "1000 0.1 1, 100 1 10, 1 1 10, 100 0.3 1, 1000 0.1 10, 1 1 1, 1 10 10, 100 0.3 10, 1 "
+        "10 1, 100 0.3 10"
+    ),
+    "breast_cancer": (
+        "10 0.3 1, 1000 0.03 0.1, 1000 0.03 0.01, 1 0.3 1, 1 0.3 0.1, 1 0.3 1, 1 0.3 0.1, 10 "
+        "0.3 1, 100 0.03 0.1, 1 1 0.1"
+    ),
+    "waveform": (
+        "1 1 0.01, 100 0.03 0.01, 10 0.03 0.01, 10 0.3 0.01, 1 1 0.1, 10 0.1 0.1, 10 0.3 0.1, "
+        "1 1 0.01, 1 1 0.01, 1 0.3 0.01"
+    ),
+    "german": (
+        "10 0.3 1, 1 1 0.1, 10 0.1 0.1, 1000 0.03 1, 10 0.3 0.1, 10 0.03 0.1, 10 0.1 0.1, 1 1 "
+        "0.1, 1 1 0.1, 10 0.1 1"
+    ),
+    "image": (
+        "1000 1 1, 100 3 1, 100 3 1, 1000 0.3 1, 1000 0.3 1, 1000 0.3 1, 100 1 1, 100 3 1, "
+        "1000 1 0.1, 1000 1 1"
+    ),
+    "diabetis": (
+        "1 1 10, 100 0.03 10, 1 0.3 0.01, 1 0.1 0.1, 10 0.03 1, 10 0.03 10, 10 0.03 0.1, 1 "
+        "0.1 0.1, 1 0.1 0.01, 10 0.1 1"
+    ),
+    "ringnorm": (
+        "10 1 0.01, 1 3 0.01, 0.1 1 1, 1 1 0.01, 1 1 1, 1 3 0.01, 1 1 0.1, 0.1 1 0.01, 100 "
+        "0.1 0.01, 0.1 1 0.01"
+    ),
+    "splice": (
+        "100 0.3 0.1, 1 1 0.01, 10 0.3 0.1, 10 1 0.01, 10 1 1, 10 1 1, 10 1 0.01, 10 1 0.01, "
+        "1 1 0.01, 10 1 0.01"
+    ),
+    "twonorm": (
+        "0.1 0.3 0.1, 0.1 0.03 0.01, 0.1 3 0.1, 0.1 0.1 0.01, 0.1 0.3 0.01, 0.1 0.1 0.01, 0.1 "
+        "0.1 0.01, 1 0.03 0.01, 10 1 10, 10 0.03 0.01"
+    ),
+    "banana": (
+        "1000 1 0.1, 1 3 0.01, 1000 0.3 0.01, 100 1 1, 10 1 0.1, 1000 0.3 0.01, 10 1 0.01, "
+        "0.1 3 0.01, 1 3 0.01, 1000 0.3 0.01"
+    ),
+}
 
 #: Share of the improved tree's path that all queries have in common.
 STEM = 0.5
@@ -130,7 +172,7 @@ def sparse(full: bool = False, progress: Progress = None) -> pd.DataFrame:
 
 
 def _count(full: bool) -> int:
-    return 20 if full else 2
+    return 20 if full else 10
 
 
 @lru_cache(maxsize=2)
@@ -152,8 +194,9 @@ def _measured(full: bool, progress: Progress) -> pd.DataFrame:
 def measure(name: str, full: bool = False) -> pd.Series:
     """Return the mean figures of one data set over its splits."""
     rows = []
-    for X, y, X_test, y_test in splits(name, _count(full)):
-        C, gamma, linear_C = choose(X, y) if full else CHOSEN[name]
+    chosen = [[float(word) for word in words.split()] for words in CHOSEN[name].split(", ")]
+    for s, (X, y, X_test, y_test) in enumerate(splits(name, _count(full))):
+        C, gamma, linear_C = choose(X, y) if full else chosen[s]
         scaler = StandardScaler().fit(X)
         X, X_test = scaler.transform(X), scaler.transform(X_test)
         linear = SVC(kernel="linear", C=linear_C).fit(X, y)
@@ -224,26 +267,22 @@ def choose(X: NDArray[Any], y: NDArray[Any]) -> tuple[float, float, float]:
 
 
 def splits(name: str, count: int) -> Iterator[Split]:
-    """Yield training and test rows: official splits first, then seeded ones."""
-    official = _official(name)
-    for s in range(min(count, len(official))):
-        yield official[s]
-    for s in range(count - len(official)):
-        data = datasets.load(name, seed=s)
-        yield data.X_train, data.y_train, data.X_test, data.y_test
-
-
-def _official(name: str) -> list[Split]:
+    """Yield training and test rows: official splits first, then seeded ones of their sizes."""
     folder = os.environ.get("KMVIZ_DATA")
     path = Path(folder or ".") / f"ida_{name}.npz"
     if not folder or not path.is_file():
-        return []
+        for s in range(count):
+            data = datasets.load(name, seed=s)
+            yield data.X_train, data.y_train, data.X_test, data.y_test
+        return
     with np.load(path, allow_pickle=False) as stored:
-        if "train_idx" not in stored.files:
-            return []
         X, y = stored["X"].astype(np.float64), stored["y"]
-        pairs = zip(stored["train_idx"], stored["test_idx"])
-        return [(X[train], y[train], X[test], y[test]) for train, test in pairs]
+        official = "train_idx" in stored.files
+        pairs = list(zip(stored["train_idx"], stored["test_idx"])) if official else []
+    size = len(pairs[0][0]) if pairs else len(datasets.load(name).y_train)
+    pairs += [split_rows(y, size, seed) for seed in range(count - len(pairs))]
+    for train, test in pairs[:count]:
+        yield X[train], y[train], X[test], y[test]
 
 
 TABLES: dict[str, Callable[..., pd.DataFrame]] = {

@@ -186,16 +186,13 @@ class SVTreeClassifier(MachineClassifier):
             rows = rows[rng.permutation(len(rows))[: max(2, MAX_VALUES // len(vectors))]]
         values = np.asarray(machine.kernel(rows, vectors), dtype=np.float64)
         exact = values[:, : machine.n_vectors] @ machine.beta - machine.bias
-        fit: PathFit | ColumnFit
-        if self.refit == "path":
-            fit = PathFit(values, exact, machine.bias)
-        else:
-            fit = ColumnFit(values, beta, exact, machine.bias, self.scale_columns)
+        column_fit = ColumnFit(values, beta, exact, machine.bias, self.scale_columns)
         if self.split == "balanced":
-            grown = grow_balanced(fit, values, self.min_rows, self.max_height)
+            grown = grow_balanced(column_fit, values, self.min_rows, self.max_height)
         else:
-            shared = len(vectors) - machine.n_vectors
-            grown = self._growth(len(rows), shared, rng).grow(fit, values, exact)
+            path_fit = PathFit(values, exact, machine.bias)
+            growth = self._growth(len(rows), len(vectors) - machine.n_vectors, rng)
+            grown = growth.grow(path_fit if self.refit == "path" else column_fit, values, exact)
         return TreeEngine(machine, assemble(grown, machine.kernel, vectors, machine.bias))
 
     def _growth(self, n: int, shared: int, rng: Any) -> Growth:

@@ -8,7 +8,7 @@ to what stands; `PathFit` fits all columns of the path again at each node.
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any, Protocol
 
 import numpy as np
@@ -39,8 +39,8 @@ class Branch:
         What the output at this node leaves of its rows' targets.
     weight : float
         The node's score is weight * K.
-    nearness : array or None
-        Weight of every training row in this branch's fit.
+    nearness : array
+        Weight of every training row in this branch's fit; empty where it has none.
     """
 
     rows: Ints
@@ -49,7 +49,7 @@ class Branch:
     offset: float
     residual: Floats
     weight: float
-    nearness: Floats | None = None
+    nearness: Floats = field(default_factory=lambda: np.empty(0))
 
 
 class Fit(Protocol):
@@ -124,7 +124,7 @@ class PathFit:
 
     def columns(self, branch: Branch) -> Floats:
         rows = branch.rows
-        return _beyond(self.values[np.ix_(rows, list(branch.path))], self.values[rows])
+        return _beyond(_block(self.values, rows, branch.path), self.values[rows])
 
     def child(self, branch: Branch, inside: NDArray[np.bool_], column: int) -> Branch:
         rows = branch.rows[inside]
@@ -134,15 +134,15 @@ class PathFit:
             nearness[rows] = 1.0
         path = (*branch.path, column)
         coefficients, offset = self._solve(path, nearness)
-        residual = self.exact[rows] - offset - self.values[np.ix_(rows, list(path))] @ coefficients
+        residual = self.exact[rows] - offset - _block(self.values, rows, path) @ coefficients
         weight = coefficients[-1] or 1.0
         return Branch(rows, path, coefficients, offset, residual, weight, nearness)
 
     def _solve(self, path: tuple[int, ...], nearness: Floats) -> tuple[Floats, float]:
         """Minimise sum_i w_i (f_i - offset - K_i c)^2 + ridge, columns in units of their spread."""
-        near = nearness > 1e-4
+        near = np.flatnonzero(nearness > 1e-4)
         w = nearness[near] / nearness[near].sum()
-        K, f = self.values[np.ix_(near, list(path))], self.exact[near]
+        K, f = _block(self.values, near, path), self.exact[near]
         mean, level = w @ K, w @ f
         K = K - mean
         spread = np.sqrt(w @ (K * K))
@@ -152,6 +152,11 @@ class PathFit:
         normal[np.diag_indices_from(normal)] += self.ridge
         c = cho_solve(cho_factor(normal), K.T @ (w * (f - level))) / spread
         return c, float(level - mean @ c)
+
+
+def _block(values: Floats, rows: Ints, path: tuple[int, ...]) -> Floats:
+    """Return the columns of a path over some rows."""
+    return values[rows[:, None], np.array(path, dtype=np.intp)]
 
 
 def _beyond(path: Floats, columns: Floats) -> Floats:

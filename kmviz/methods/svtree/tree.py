@@ -10,12 +10,16 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-from kmviz.kernels import is_known
+from kmviz.kernels import Code, is_known
 from kmviz.loops.svtree import walk, walk_paths
 from kmviz.loops.threads import over_chunks
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.intp]
+Tables = tuple[NDArray[Any], Ints, Floats]
+
+#: Rows a thread takes at a time.
+CHUNK = 1024
 
 #: What makes a tree; everything else is computed from it.
 FIELDS = (
@@ -75,7 +79,7 @@ class SVTree:
     def n_nodes(self) -> int:
         return len(self.sv_index)
 
-    @property
+    @cached_property
     def height(self) -> int:
         """Kernel values on the longest path."""
         return int(self.depth.max(initial=0))
@@ -87,21 +91,20 @@ class SVTree:
     def run(self, X: NDArray[Any], height: int | None = None) -> tuple[Floats, Ints]:
         """Return the output and the path length of each row, the tree cut at `height`."""
         height = self._cut(height)
-        output, steps = np.full(len(X), -self.bias), np.zeros(len(X), dtype=np.intp)
-        if height == 0:
-            return output, steps
-        if not is_known(self.kernel):
+        if height == 0 or not is_known(self.kernel):
             nodes, values, steps = self.paths(X, height)
             return self._outputs(nodes, values, steps), steps
-        rows = self._embedded_rows(X)
-        vectors, arrays = self._packed(rows.dtype)
-        code = self.kernel.code
+        rows, code, tables = self._ready(X)
+        output, steps = np.empty(len(rows)), np.empty(len(rows), dtype=np.intp)
 
         def chunk(first: int, last: int) -> None:
-            walk(*code, rows[first:last], vectors, *arrays, height, self.coefficients, self.start,
-                 self.offset, output[first:last], steps[first:last])  # fmt: skip
+            part = slice(first, last)
+            walk(*code, rows[part], *tables, self.coefficients, height, output[part], steps[part])
 
-        over_chunks(chunk, len(rows), chunk=1024)
+        if len(rows) <= CHUNK:  # a query that comes alone should not wait for Python
+            walk(*code, rows, *tables, self.coefficients, height, output, steps)
+        else:
+            over_chunks(chunk, len(rows), chunk=CHUNK)
         return output, steps
 
     def paths(self, X: NDArray[Any], height: int | None = None) -> tuple[Ints, Floats, Ints]:
@@ -123,9 +126,8 @@ class SVTree:
         if not is_known(self.kernel):
             self._level_by_level(X, nodes, values)
             return nodes, values, (nodes >= 0).sum(axis=1)
-        rows = self._embedded_rows(X)
-        vectors, arrays = self._packed(rows.dtype)
-        walk_paths(*self.kernel.code, rows, vectors, *arrays, height, nodes, values, steps)
+        rows, code, tables = self._ready(X)
+        walk_paths(*code, rows, *tables, height, nodes, values, steps)
         return nodes, values, steps
 
     def running(self, nodes: Ints, values: Floats) -> Floats:
@@ -160,6 +162,8 @@ class SVTree:
 
     def _outputs(self, nodes: Ints, values: Floats, steps: Ints) -> Floats:
         """Sum the paths that end at each row's last node."""
+        if not values.shape[1]:
+            return np.full(len(nodes), -self.bias)
         last = nodes[np.arange(len(nodes)), steps - 1]
         output = self.offset[last].copy()
         for i in range(values.shape[1]):
@@ -182,21 +186,23 @@ class SVTree:
     def _cut(self, height: int | None) -> int:
         return self.height if height is None else min(int(height), self.height)
 
-    def _embedded_rows(self, X: NDArray[Any]) -> NDArray[Any]:
-        return np.require(self.kernel.embed(X), requirements=["C", "W"])  # types compiled for
-
-    def _packed(self, dtype: np.dtype) -> tuple[NDArray[Any], tuple[NDArray[Any], ...]]:
-        """The vectors in use, as the plain kernel reads them, and what a walk reads of nodes."""
-        if dtype not in self._kept:
-            used, column = np.unique(self.sv_index, return_inverse=True)
-            vectors = np.ascontiguousarray(self.kernel.embed(self.vectors[used].astype(dtype)))
-            self._kept[dtype] = (vectors, column.astype(np.intp))
-        vectors, column = self._kept[dtype]
-        walked = (column, self.weight, self.threshold, self.children_left, self.children_right)
-        return vectors, walked
+    def _ready(self, X: NDArray[Any]) -> tuple[NDArray[Any], Code, Tables]:
+        """Return what a walk reads: embedded rows, the kernel's code, vectors and node tables."""
+        rows = self.kernel.embed(X)
+        if not (rows.flags.c_contiguous and rows.flags.writeable):  # types compiled for
+            rows = rows.copy(order="C")
+        if rows.dtype not in self._kept:
+            used, vector = np.unique(self.sv_index, return_inverse=True)
+            vectors = self.kernel.embed(self.vectors[used].astype(rows.dtype))
+            left, right = self.children_left, self.children_right
+            links = np.column_stack([vector, left, right, self.start]).astype(np.intp)
+            numbers = np.column_stack([self.weight, self.threshold, self.offset])
+            tables = (np.ascontiguousarray(vectors), links, numbers)
+            self._kept[rows.dtype] = (self.kernel.code, tables)
+        return rows, *self._kept[rows.dtype]
 
     @cached_property
-    def _kept(self) -> dict[np.dtype, tuple[NDArray[Any], Ints]]:
+    def _kept(self) -> dict[np.dtype, tuple[Code, Tables]]:
         return {}
 
     def __getstate__(self) -> dict[str, Any]:

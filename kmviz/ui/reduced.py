@@ -93,8 +93,10 @@ def read(problem: Problem, method: str, shift: int) -> Reading:
     if "reading" not in kept and st.session_state.get(_STOPPED) != key:
         _work(problem, method, shift, kept, key)
     if "reading" not in kept and "path" in kept:  # stopped: what there was by then
-        st.caption(f"Stopped at {kept['path'].n_vectors} vectors.")
-        return _reading(problem, kept["virtual"], kept["path"])
+        if "short" not in kept:
+            kept["short"] = _reading(problem, kept["virtual"], kept["path"])
+        st.caption(f"Stopped at {kept['short'].path.n_vectors} vectors.")
+        return kept["short"]
     if "reading" not in kept:
         st.info("Stopped before a single vector was found. Choose another way, or reload.")
         state.settle()

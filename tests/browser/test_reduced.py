@@ -1,21 +1,15 @@
-"""The Reduced set page in a real browser: cold link, slider, stopping."""
+"""The Reduced set page in a real browser: cold link, slider, address."""
 
-from tests.browser.harness import settle
-
-
-def test_a_cold_link_draws_every_chart(visit):
-    page = visit("/Reduced_Set?data=two_moons&n=150&vectors=6&method=incremental")
-    for key in ("reduced_vectors", "reduced_error", "boundary"):
-        page.locator(f".st-key-{key} .js-plotly-plot").wait_for()
-    assert page.get_by_test_id("stMetricValue").first.inner_text() == "6"
+from tests.browser.harness import parameters, press, shown
 
 
-def test_the_slider_moves_the_mark_and_the_address(visit):
+def test_a_cold_deep_link_and_a_moved_slider(visit):
     page = visit("/Reduced_Set?data=two_moons&n=150&vectors=6&method=selection")
-    thumb = page.locator(".st-key-vectors [role=slider]")
-    thumb.focus()
-    thumb.press("ArrowRight")
-    settle(page)
+    assert page.locator("h1").first.inner_text() == "Reduced set"
+    for key in ("reduced_vectors", "reduced_error", "boundary"):
+        assert page.locator(f".st-key-{key} .main-svg").count() > 0
+    assert shown(page, "vectors") == "6"
+    press(page, "vectors", "ArrowRight")
+    assert parameters(page)["vectors"] == "7"
+    assert parameters(page)["method"] == "selection"
     assert page.get_by_test_id("stMetricValue").first.inner_text() == "7"
-    assert "vectors=7" in page.url
-    assert "method=selection" in page.url

@@ -30,10 +30,12 @@ def advice(table: pd.DataFrame) -> str:
 
     Examples
     --------
-    >>> from kmviz import compare, datasets
+    >>> import numpy as np
+    >>> from kmviz import compare
     >>> from kmviz.evaluation.advice import advice
-    >>> d = datasets.load("twonorm", n=200)
-    >>> table = compare(None, ["linear_svc"], d.X_train, d.y_train, d.X_test, d.y_test, time=False)
+    >>> X = np.random.default_rng(0).normal(size=(200, 2))
+    >>> y = X[:, 0] > X[:, 1]
+    >>> table = compare(None, ["linear_svc"], X[:100], y[:100], X[100:], y[100:], time=False)
     >>> advice(table).split(":")[0]
     'Do not bother with a kernel'
     """

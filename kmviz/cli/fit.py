@@ -14,6 +14,7 @@ from kmviz.cli.console import BadInput, Console
 from kmviz.cli.files import bytes_of
 from kmviz.cli.machine import machine, method
 from kmviz.cli.sample import Sample, read_sample
+from kmviz.datasets.content import MAX_BYTES
 from kmviz.evaluation.accelerate import accelerate
 from kmviz.evaluation.catalogue import SETTINGS
 from kmviz.evaluation.storage import dumps
@@ -44,7 +45,7 @@ def add_to(commands: Any) -> None:
     parser.add_argument(
         "--memory", metavar="SIZE",
         help="as 500MB: read a Parquet, CSV or .npy file of any length, train within that much "
-        "extra memory, on a uniform sample of the rows where not all fit",
+        "extra memory, on a uniform sample of the rows where not all fit (1GB for long files)",
     )  # fmt: skip
     parser.add_argument("--out", type=Path, required=True, help="the .skops file to write")
     parser.set_defaults(run=run)
@@ -66,9 +67,10 @@ def run(options: argparse.Namespace, console: Console) -> int:
 
 
 def _sample(options: argparse.Namespace, console: Console) -> Sample:
-    if options.memory or Path(options.data).suffix == ".npy":
-        memory = bytes_of(options.memory or "1GB")
-        sample = read_sample(options, memory)
+    place = Path(options.data)
+    too_long = place.is_file() and place.stat().st_size > MAX_BYTES
+    if options.memory or too_long or place.suffix == ".npy":
+        sample = read_sample(options, bytes_of(options.memory or "1GB"))
     else:
         given = data_command.read(options)
         data = given.data

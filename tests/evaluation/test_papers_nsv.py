@@ -23,8 +23,10 @@ def small(monkeypatch):
 
     monkeypatch.setattr(nsv, "machine_of", machine_of)
     nsv.pair_rows.cache_clear()
+    nsv._calibrated.cache_clear()
     yield
     nsv.pair_rows.cache_clear()
+    nsv._calibrated.cache_clear()
 
 
 def test_pairs_and_their_summary(small):

@@ -35,7 +35,10 @@ class Stored:
 
 def names() -> tuple[str, ...]:
     """Return the tables that are stored."""
-    return tuple(path.stem for path in sorted(FOLDER.glob("*.csv")))
+    found = tuple(path.stem for path in sorted(FOLDER.glob("*.csv")))
+    if not found:
+        raise FileNotFoundError(f"No tables in {FOLDER}: make them with `make papers`.")
+    return found
 
 
 def stored(name: str) -> Stored:

@@ -1,0 +1,54 @@
+"""The benchmark runner: finds, runs, stores, and goes on after a failure."""
+
+import importlib.util
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+import pytest
+
+ROOT = Path(__file__).resolve().parents[2]
+
+
+@pytest.fixture
+def runner(tmp_path, monkeypatch):
+    spec = importlib.util.spec_from_file_location("bench_run", ROOT / "benchmarks" / "run.py")
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    (tmp_path / "good.py").write_text(
+        "import pandas as pd\n"
+        "def tables(quick):\n"
+        "    return {'good_table': pd.DataFrame({'x': [1.0 if quick else 2.0]})}\n"
+    )
+    (tmp_path / "bad.py").write_text("def tables(quick):\n    raise RuntimeError('no data')\n")
+    (tmp_path / "helper.py").write_text("value = 1\n")
+    monkeypatch.setattr(module, "HERE", tmp_path)
+    monkeypatch.setattr(module, "RESULTS", tmp_path / "results")
+    return module
+
+
+def test_tables_are_stored_with_machine_and_command(runner, capsys):
+    assert runner.run(["good"]) == 0
+    stored = (runner.RESULTS / "good_table.csv").read_text()
+    assert stored.startswith("# python benchmarks/run.py good\n# ")
+    assert "scikit-learn" in stored
+    assert pd.read_csv(runner.RESULTS / "good_table.csv", comment="#")["x"].tolist() == [1.0]
+    assert "| x |" in (runner.RESULTS / "good_table.md").read_text()
+    assert "good_table" in capsys.readouterr().out
+
+
+def test_one_failure_does_not_stop_the_others(runner, capsys):
+    assert runner.run(full=True) == 1
+    assert "bad failed: RuntimeError: no data" in capsys.readouterr().err
+    stored = pd.read_csv(runner.RESULTS / "good_table.csv", comment="#")
+    assert stored["x"].tolist() == [2.0]
+
+
+def test_an_unknown_benchmark_is_named(runner):
+    with pytest.raises(ValueError, match="No benchmark other; known: bad, good"):
+        runner.run(["other"])
+
+
+def test_markdown_shows_three_digits_and_no_nan(runner):
+    text = runner.markdown(pd.DataFrame({"a": [0.123456, np.nan, 12345.6], "b": ["x|y", "z", 3]}))
+    assert text.splitlines()[2:] == ["| 0.123 | x\\|y |", "|  | z |", "| 12,346 | 3 |"]

@@ -61,6 +61,15 @@ def is_before(score, a, b):
 
 
 @compiled
+def bucket_of(distance, scale, last):
+    """The bucket of a score so far below the best; the first where that is not a number."""
+    place = distance * scale
+    if not place > 0.0:
+        return 0
+    return last if place >= last else int(place)
+
+
+@compiled
 def deal(members, score, order, ends):
     """Deal the members into buckets of falling score: a sort that is finished only as needed.
 
@@ -75,12 +84,12 @@ def deal(members, score, order, ends):
     last = ends.shape[0] - 1
     scale = last / (high - low) if high > low else 0.0
     for i in members:
-        ends[int((high - score[i]) * scale)] += 1
+        ends[bucket_of(high - score[i], scale, last)] += 1
     start = 0
     for b in range(last + 1):
         start, ends[b] = start + ends[b], start
     for i in members:
-        b = int((high - score[i]) * scale)
+        b = bucket_of(high - score[i], scale, last)
         order[ends[b]] = i
         ends[b] += 1
 

@@ -41,6 +41,13 @@ def test_the_walk_equals_its_twin(machine, order, start, linear):
         np.testing.assert_allclose(partials[r], partial, rtol=1e-9, atol=1e-9)
 
 
+def test_scores_that_are_no_numbers_still_give_every_vector_once():
+    score = np.array([1.0, np.inf, np.nan, -2.0, np.inf])
+    order, ends = np.empty(5, np.int64), np.empty(BUCKETS, np.int64)
+    deal(np.arange(5), score, order, ends)
+    assert sorted(order) == [0, 1, 2, 3, 4]
+
+
 @pytest.mark.parametrize(
     "score",
     [

@@ -310,6 +310,18 @@ def test_large_machines_are_stored_in_float32():
     np.testing.assert_array_equal(clf.decision_function(rows) > 0, exact > 0)
 
 
+@pytest.mark.parametrize("start", STARTS)
+def test_huge_kernel_values_stay_in_float64(start):
+    rng = np.random.default_rng(0)
+    rows = rng.normal(size=(400, 400)) * 1000.0
+    machine = KernelMachine(rows, rng.normal(size=400) * 1e-40, 0.0, Polynomial(7))
+    clf = engine(machine, rows[:50], start=start)
+    assert clf.tables.vectors.dtype == np.float64
+    np.testing.assert_array_equal(
+        clf.run(rows[:50])[0] > 0, machine.decision_function(rows[:50]) > 0
+    )
+
+
 def test_overhead_is_what_ordering_costs():
     clf = NSVClassifier(SVC(gamma=2.0), n_components=1, linear_filter=False).fit(X, Y)
     assert clf.overhead_ == pytest.approx(1 + clf.machine_.n_vectors / 2)

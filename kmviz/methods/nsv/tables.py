@@ -19,7 +19,8 @@ ORDERS = {"nearest": NEAREST, "tug_of_war": TUG_OF_WAR, "exact": EXACT}
 STAGES = (0.8, 1.6, 3.2)
 
 #: Vectors of more values than this are stored in float32: they no longer fit a core's cache.
-SMALL = 2**17
+#: Not where kernel values come near the end of its range.
+SMALL, HUGE = 2**17, 1e30
 
 
 @dataclass(frozen=True)
@@ -83,7 +84,8 @@ def build_tables(machine: KernelMachine, options: Options) -> Tables:
     form = ordering_kernel(machine.kernel, options)
     embedded = form.embed(machine.vectors)
     d = embedded.shape[1]
-    dtype = np.float64 if embedded.size <= SMALL else np.float32
+    largest = float(form.diag(machine.vectors.astype(np.float64)).max(initial=1.0))
+    dtype = np.float64 if embedded.size <= SMALL or largest > HUGE else np.float32
     q = options.n_components
     wanted = [max(1, round(q * share)) for share in STAGES] if options.approximate else [q]
     basis = principal_directions(embedded, max(wanted))

@@ -223,8 +223,9 @@ def _arrow_frames(stream: Any, kind: str, name: str, rows: int) -> Iterator[pd.D
 
 def _batches(stream: Any, kind: str, rows: int) -> Iterator[pa.RecordBatch]:
     if kind == "parquet":
-        parquet = pq.ParquetFile(stream)
-        yield from parquet.iter_batches(batch_size=rows)
+        # pre_buffer would keep all that was read until the end: the whole file
+        parquet = pq.ParquetFile(stream, pre_buffer=False)
+        yield from parquet.iter_batches(batch_size=rows, use_threads=False)
     elif kind == "arrow":
         reader = pa.ipc.open_file(stream)
         for j in range(reader.num_record_batches):

@@ -1,0 +1,71 @@
+"""A Parquet file larger than the memory limit: local models trained and asked under it."""
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+
+MEGABYTE = 2**20
+LIMIT = 40 * MEGABYTE
+
+#: Imports and compiles everything, then lets the process's own data grow by LIMIT and no more.
+LIMITED = """
+import io, resource, sys
+import numpy as np, pyarrow as pa, pyarrow.parquet as pq
+from kmviz import FaLKClassifier
+from kmviz.cli.main import main
+clf = FaLKClassifier(2, projection=1).fit(np.eye(8, dtype=np.float32), [0, 1] * 4)
+clf.predict(np.eye(8, dtype=np.float32))
+small = io.BytesIO()
+pq.write_table(pa.table({"x": np.arange(9.0), "y": ["a", "b", "c"] * 3}), small)
+list(pq.ParquetFile(small).iter_batches(2))  # starts the threads that reading takes
+used = next(int(l.split()[1]) for l in open("/proc/self/status") if l.startswith("VmData")) * 1024
+resource.setrlimit(resource.RLIMIT_DATA, (used + int(sys.argv[1]),) * 2)
+sys.exit(main(["-q", *sys.argv[2:]]))
+"""
+
+
+def limited(*arguments):
+    return subprocess.run(
+        [sys.executable, "-c", LIMITED, str(LIMIT), *map(str, arguments)],
+        cwd=Path(__file__).resolve().parents[2], capture_output=True, text=True, timeout=300,
+        env=os.environ | {"OMP_NUM_THREADS": "1", "OPENBLAS_NUM_THREADS": "1"}, check=False,
+    )  # fmt: skip
+
+
+@pytest.fixture(scope="module")
+def table(tmp_path_factory):
+    """Forty columns of numbers, the class in the two that vary most."""
+    path = tmp_path_factory.mktemp("long") / "rows.parquet"
+    rng, names = np.random.default_rng(0), [f"x{i}" for i in range(40)]
+    schema = pa.schema([*((name, pa.float32()) for name in names), ("side", pa.string())])
+    with pq.ParquetWriter(path, schema, use_dictionary=["side"]) as file:
+        for _ in range(40):
+            X = rng.standard_normal((20_000, 40), dtype=np.float32)
+            X[:, :2] *= 5
+            side = np.where(np.sin(X[:, 0]) + X[:, 1] > 0, "above", "below")
+            file.write_table(pa.table([*X.T, side], schema=schema))
+    return path
+
+
+@pytest.mark.skipif(not Path("/proc/self/status").exists(), reason="measured through /proc")
+def test_a_parquet_file_three_times_the_limit(table, tmp_path):
+    assert table.stat().st_size > 3 * LIMIT
+    model, labels = tmp_path / "falk.skops", tmp_path / "labels.parquet"
+    done = limited(
+        "fit", table, "--target", "side", "--method", "falk", "--no-scale", "--memory", LIMIT,
+        "--set", "projection=2", "--set", "n_neighbors=100", "--out", model,
+    )  # fmt: skip
+    assert done.returncode == 0, done.stderr
+    assert "of 800,000 in the file" in done.stdout
+    done = limited("predict", model, table, "--memory", LIMIT, "--out", labels)
+    assert done.returncode == 0, done.stderr
+    ours = pq.read_table(labels, columns=["label"])["label"].to_numpy(zero_copy_only=False)
+    truth = pq.read_table(table, columns=["side"])["side"].to_numpy(zero_copy_only=False)
+    assert len(ours) == 800_000
+    assert np.mean(ours == truth) > 0.9

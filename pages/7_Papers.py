@@ -22,7 +22,7 @@ ui.metrics(
         ("Beyond", far, "Figures that did not, better ones included."),
     ]
 )
-st.dataframe(coloured(table.frame), key="paper_table", hide_index=True)
+st.dataframe(coloured(table.frame), key="paper_table", hide_index=True, placeholder="")
 st.markdown(table.about)
 with st.expander("The paper, the data and the settings", icon=":material/menu_book:"):
     st.markdown(table.paper)

@@ -23,6 +23,8 @@ FAMILIES = (
     ("peer", "what else one might take"),
 )
 
+_TURNS = ("top left", "bottom center", "top right", "bottom right")
+
 
 def frontier(points: pd.DataFrame, cost: str, height: int = 520) -> go.Figure:
     """Draw cost a query against disagreement with the exact machine, both on log axes.
@@ -91,12 +93,13 @@ def _add_frontier_line(
 
 
 def _sides(costs: NDArray[np.float64], heights: NDArray[np.float64]) -> NDArray[Any]:
-    """Where each label goes: above its point, or below where a neighbour's stands above."""
+    """Where each label goes: above its point, or by turns where several share a height."""
     sides = np.full(len(costs), "top center", dtype=object)
     for height in np.unique(heights):
         level = np.flatnonzero(np.abs(np.log10(heights / height)) < 0.05)
-        for turn, i in enumerate(level[np.argsort(costs[level], kind="stable")]):
-            sides[i] = ("top center", "bottom center")[turn % 2]
+        if len(level) > 1:
+            for turn, i in enumerate(level[np.argsort(costs[level], kind="stable")]):
+                sides[i] = _TURNS[turn % len(_TURNS)]
     return sides
 
 
@@ -146,5 +149,5 @@ def _log_axes(
         range=[np.log10(floor) - 0.4, np.log10(max(heights.max(), 2 * floor)) + 0.35],
     )
     low, high = np.log10(costs.min()), np.log10(costs.max())
-    figure.update_xaxes(type="log", range=[low - 0.25, high + 0.25])
+    figure.update_xaxes(type="log", dtick="D2", range=[low - 0.25, high + 0.25])
     figure.add_hline(y=floor, line={"color": theme.FAINT, "width": 1})

@@ -37,4 +37,4 @@ def test_labels_of_neighbours_take_turns():
     points = _points().assign(cost=[100.0, 90.0, 95.0, 97.0], disagreement=0.0)
     figure = frontier(points, "cost")
     sides = {p for t in figure.data if t.textposition for p in np.atleast_1d(t.textposition)}
-    assert sides == {"top center", "bottom center"}
+    assert sides == {"top left", "bottom center", "top right", "bottom right"}

@@ -74,7 +74,9 @@ def build(X: NDArray[Any], y: NDArray[np.bool_], X_test: NDArray[Any]) -> System
         ).fit(X[:2])
     vsv = virtual.machine_
     with part(0.6, 1.0):
-        path = grow(vsv, space_of(KERNEL, vsv.vectors), [max(1, vsv.n_vectors // FEWER)])
+        path = grow(
+            vsv, space_of(KERNEL, vsv.vectors), [max(1, vsv.n_vectors // FEWER)], max_iter=500
+        )
     rs = path.machine(path.n_vectors)
     sums = rs.decision_function(X, dtype=np.float32).astype(np.float64) + rs.bias
     machines = {"orig": virtual.original_, "vsv": vsv, "rs": rs}

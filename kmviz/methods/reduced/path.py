@@ -30,8 +30,9 @@ from kmviz.methods.reduced.objective import (
 )
 from kmviz.methods.reduced.space import Space
 
-#: The joint phase ends after this much arithmetic (n m (d + 20) a step) or so many steps.
-WORK, FEWEST, MOST = 2e11, 25, 500
+#: The joint phase ends after this much work, n m (d + 200) a step (a kernel value costs as much as
+#: 200 products), or after so many steps: some ten seconds.
+WORK, FEWEST, MOST = 1e11, 25, 500
 
 #: Growth ends where a vector explains less than this share of ||Psi||^2.
 NOTHING = 1e-14
@@ -214,7 +215,7 @@ def move_together(
     target, n = basis.target, basis.n
     distance, d = Distance(target), target.rows.shape[1]
     if max_iter is None:
-        max_iter = int(np.clip(WORK / (n * len(target.rows) * (d + 20)), FEWEST, MOST))
+        max_iter = int(np.clip(WORK / (n * len(target.rows) * (d + 200)), FEWEST, MOST))
     done = 0
 
     def heard(intermediate_result: OptimizeResult) -> None:

@@ -81,13 +81,18 @@ class KNNSVMClassifier(LocalClassifier):
     def steps(self, X: ArrayLike) -> NDArray[np.intp]:
         """Return how many kernel values each row's answer takes: its own model's vectors."""
         rows = self._rows(X)
-        return np.concatenate([self._local(part)[0].sizes() for part in _parts(rows)])
+        found = [self._local(part) for part in _parts(rows)]
+        return np.concatenate([models.sizes()[which] for models, which, _ in found])
 
     def _outputs(self, rows: NDArray[Any]) -> NDArray[np.float64]:
         return np.concatenate([super(KNNSVMClassifier, self)._outputs(r) for r in _parts(rows)])
 
     def _local(self, X: NDArray[Any]) -> tuple[LocalModels, NDArray[Any], NDArray[Any]]:
         searched = search_rows(self.kernel_, X)
+        if self.n_neighbors_ == len(self.rows_):  # every query has the same neighbourhood
+            nearest = self.index_.query(searched, 1)[:, 0]
+            everything = np.arange(self.n_neighbors_, dtype=np.int32)[None]
+            return self._train(everything), np.zeros(len(X), dtype=np.intp), nearest
         neighbors = self.index_.query(searched, self.n_neighbors_, local_threads(self.n_jobs))
         return self._train(neighbors), np.arange(len(X)), neighbors[:, 0]
 

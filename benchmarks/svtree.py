@@ -56,7 +56,7 @@ def speed(quick: bool) -> pd.DataFrame:
 
 def problems(quick: bool) -> dict[str, tuple]:
     """Return data and an untrained SVC for each problem."""
-    banana = datasets.load("banana", n=2000)
+    banana = datasets.load("banana", n=2600)
     digits = datasets.load("mnist", pair=(3, 8)).scaled()
     n = 4000 if quick else len(digits.X_train)
     return {

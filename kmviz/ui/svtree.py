@@ -145,10 +145,11 @@ def sentence(problem: Problem, record: TreeTrace, height: int) -> str:
 def look_at_map(problem: Problem, reading: Reading, height: int) -> str:
     leaves = len(np.unique(_last(reading.trains, height)))
     where = (
-        "Each colour is a region whose queries ask the same support vectors. Its borders are "
-        "circles around support vectors, not lines along the axes"
+        "Each patch of colour is a region whose queries ask the same support vectors. Its borders "
+        "follow the kernel around support vectors, not the axes"
         if problem.is_plane
-        else "Points of one colour and symbol ask the same support vectors"
+        else "Each leaf's points have one colour and symbol (six of them, in turn), and ask the "
+        "same support vectors; those of one node are ringed"
     )
     return (
         f"{where}: {leaves} regions at height {height}. Click a point to make it the query: the "

@@ -162,6 +162,15 @@ def test_duplicate_vectors_and_rows():
         assert np.isfinite(clf.decision_function(QUERIES)).all()
 
 
+@pytest.mark.parametrize("options", OPTIONS[:-1], ids=named)
+def test_a_heap_of_equal_rows_among_others(options):
+    rows = np.vstack([X[:60], np.repeat(X[60:62], 15, axis=0)])
+    svc = FrozenEstimator(SVC(C=10.0).fit(X, Y))
+    clf = SVTreeClassifier(svc, random_state=0, **options).fit(rows)
+    assert clf.tree_.height <= clf.machine_.n_vectors
+    assert np.isfinite(clf.decision_function(QUERIES)).all()
+
+
 def test_constant_columns_do_not_split_for_ever():
     machine = SVC(kernel="linear").fit([[0.0, 1.0], [1.0, 1.0]], [0, 1])
     rows = np.ones((30, 2))

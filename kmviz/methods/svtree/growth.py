@@ -198,7 +198,7 @@ class Growth:
         everyone = np.ones(len(trunk.rows), dtype=bool)
         best = self._best(fit, trunk, fit.columns(trunk))
         grown: list[tuple[Branch, int, float]] = []
-        waiting = [(fit.child(trunk, everyone, best[0]), -1)]
+        waiting = [(fit.child(trunk, everyone, best), -1)]
         while waiting:
             branch, parent = waiting.pop()
             threshold, children = self._split(fit, branch, values, exact)
@@ -213,9 +213,9 @@ class Growth:
             return np.inf, []
         columns = fit.columns(branch)
         score = branch.weight * values[branch.rows, branch.path[-1]]
-        found = None
-        if len(branch.path) >= self.stem:
-            found = self.search(columns, branch.residual, score, fit.gain, smallest=fit.smallest)
+        if len(branch.path) < self.stem and (children := self._go_on(fit, branch, columns)):
+            return np.inf, children
+        found = self.search(columns, branch.residual, score, fit.gain, smallest=fit.smallest)
         if found is None:
             return np.inf, self._go_on(fit, branch, columns)
         left = score <= found.threshold
@@ -226,20 +226,21 @@ class Growth:
         return found.threshold, children
 
     def _go_on(self, fit: Fit, branch: Branch, columns: Floats) -> list[Branch]:
-        """Ask one more column of all rows, if that helps."""
-        best, gain = self._best(fit, branch, columns)
-        if gain <= 1e-9 * (branch.residual @ branch.residual):
+        """Ask one more column of all rows, if that explains more of them."""
+        if len(branch.path) >= columns.shape[1]:
             return []
-        return [fit.child(branch, np.ones(len(branch.rows), dtype=bool), best)]
+        everyone = np.ones(len(branch.rows), dtype=bool)
+        child = fit.child(branch, everyone, self._best(fit, branch, columns))
+        before, after = (b.residual @ b.residual for b in (branch, child))
+        return [child] if after < (1.0 - 1e-6) * before else []
 
-    def _best(self, fit: Fit, branch: Branch, columns: Floats) -> tuple[int, float]:
-        """Return the column that explains most of a branch's rows, and its gain."""
+    def _best(self, fit: Fit, branch: Branch, columns: Floats) -> int:
+        """Return the column that explains most of a branch's rows."""
         first = columns.shape[1] - self.shared
         waiting = [j for j in range(first, columns.shape[1]) if j not in branch.path]
         if len(branch.path) >= self.stem or not waiting:
             waiting = list(range(columns.shape[1]))
-        gains = fit.gain.of(columns[:, waiting], branch.residual)
-        return waiting[int(gains.argmax())], float(gains.max())
+        return waiting[int(fit.gain.of(columns[:, waiting], branch.residual).argmax())]
 
     def _is_done(self, branch: Branch, exact: Floats) -> bool:
         if len(branch.rows) <= self.min_rows or len(branch.path) == self.max_height:

@@ -13,20 +13,18 @@ from sklearn.svm import SVC
 from kmviz.cli.console import BadInput
 from kmviz.evaluation.catalogue import SETTINGS
 from kmviz.kernels import Normalized, Polynomial
-from kmviz.machines import KernelEmbedding
 
 
 def machine(options: argparse.Namespace, scaled: bool, cache: float = 200.0) -> Any:
     """Return the unfitted SVC, behind a StandardScaler where columns come in units of their own."""
     shared = {"C": options.C, "cache_size": cache}
     if options.kernel == "poly_normalized":
-        svc = SVC(kernel="poly", degree=options.degree, gamma=1.0, coef0=0.0, **shared)
-        embed = KernelEmbedding(Normalized(Polynomial(degree=options.degree)))
-        return make_pipeline(*([StandardScaler()] if scaled else []), embed, svc)
-    svc = SVC(
-        kernel=options.kernel, gamma=gamma_of(options), degree=options.degree,
-        coef0=1.0 if options.kernel == "poly" else 0.0, **shared,
-    )  # fmt: skip
+        svc = SVC(kernel=Normalized(Polynomial(degree=options.degree)), **shared)
+    else:
+        svc = SVC(
+            kernel=options.kernel, gamma=gamma_of(options), degree=options.degree,
+            coef0=1.0 if options.kernel == "poly" else 0.0, **shared,
+        )  # fmt: skip
     return make_pipeline(StandardScaler(), svc) if scaled else svc
 
 

@@ -273,19 +273,26 @@ def scratch_of(t, X):
 
 @compiled
 def answer(t, limits, X, output, touched):
-    """Answer rows one after the other: the filter first, then the walk."""
-    m = t.beta.shape[0]
-    scratch, heard = scratch_of(t, X), np.empty(t.ends.shape[0])
-    partial, index, value = np.empty(m + 1), np.empty(m + 1, np.int64), np.empty(m + 1)
+    """Answer rows: the filter first, then the walk of those that it leaves."""
     filtered, linear, bias = t.filtered, t.linear, t.linear_bias
     low, high = limits.filter_low, limits.filter_high
+    left = 0
     for r in range(X.shape[0]):
+        touched[r] = -1
         if filtered:
             g = np.float64(dot(X[r], linear)) - bias
             if g < low or g > high:
                 output[r], touched[r] = g, 0
                 continue
-        output[r], touched[r] = walk(t, limits, X[r], scratch, heard, partial, index, value)
+        left += 1
+    if left == 0:  # no room needed for a walk
+        return
+    m = t.beta.shape[0]
+    scratch, heard = scratch_of(t, X), np.empty(t.ends.shape[0])
+    partial, index, value = np.empty(m + 1), np.empty(m + 1, np.int64), np.empty(m + 1)
+    for r in range(X.shape[0]):
+        if touched[r] < 0:
+            output[r], touched[r] = walk(t, limits, X[r], scratch, heard, partial, index, value)
 
 
 @compiled

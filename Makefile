@@ -23,7 +23,7 @@ test: install $(VENV)/.test-tools $(VENV)/.browser
 	$(PY) -m mypy kmviz
 	$(ONE_THREAD) $(PY) -m pytest -n $(JOBS) --dist loadfile
 
-bench: install
+bench: install $(VENV)/.test-tools
 	$(ONE_THREAD) $(PY) benchmarks/run.py
 
 papers: install

@@ -97,12 +97,13 @@ def test_same_bits_with_more_classes_other_kernels_and_float32(client, options):
 
 
 def test_blocks_hold_64_models_or_more_and_search_stays_here(client):
-    assert block_size(10**6, 2, BLOCK) == BLOCK, "threads need no large blocks"
+    assert block_size(10**6, 2, BLOCK, 1e-5) == BLOCK, "threads need no large blocks"
     assert local_threads(3) == 3
     with joblib.parallel_config("dask"):
-        sizes = [block_size(n, None, BLOCK) for n in (1, 500, 5_000, 10**6)]
+        sizes = [block_size(n, None, BLOCK, 1e-4) for n in (1, 500, 5_000)]
+        assert block_size(10**6, None, BLOCK, 1e-2) == BLOCK
         assert local_threads(3) == len(os.sched_getaffinity(0))
-    assert sizes == [64, 64, 312, 1024]
+    assert sizes == [64, 250, 1000]
 
 
 @pytest.mark.parametrize("kernel", ["rbf", "poly"])
@@ -151,7 +152,8 @@ class Killer:
             os.kill(pid, signal.SIGCONT)
 
 
-def test_a_worker_killed_in_mid_training_is_survived(client, moons, local):
+def test_a_worker_killed_in_mid_training_is_survived(client, moons, local, monkeypatch):
+    monkeypatch.setattr(cluster, "TASK", 0.0)  # many small tasks
     killer = Killer(client)
     with joblib.parallel_config("dask"), listening(killer):
         ours = FaLKClassifier(**MANY).fit(*moons)

@@ -18,8 +18,8 @@ from numpy.typing import NDArray
 
 from kmviz.loops import threads
 
-#: Seconds that a round of messages to the workers and back takes.
-MESSAGES = 0.03
+#: Seconds that a round of messages to the workers and back takes, and of work worth sending.
+MESSAGES, TASK = 0.03, 0.1
 
 
 @contextmanager
@@ -47,15 +47,18 @@ def spread(*arrays: Any) -> Iterator[None]:
 
 def local_threads(n_jobs: int | None) -> int:
     """Return the threads to use in this process; a cluster's workers are elsewhere."""
-    return threads.n_threads() if _on_cluster() else effective_n_jobs(n_jobs)
+    return threads.n_threads() if on_cluster() else effective_n_jobs(n_jobs)
 
 
-def block_size(n_models: int, n_jobs: int | None, smallest: int) -> int:
-    """Return models a task: on a cluster some eight tasks a worker, so that messages are few and
-    none waits long for the last one."""
-    if not _on_cluster():
+def block_size(n_models: int, n_jobs: int | None, smallest: int, seconds: float) -> int:
+    """Return models a task, each of which takes so many seconds.
+
+    On a cluster a task is worth its messages (`TASK` seconds of work), and every worker gets one.
+    """
+    if not on_cluster():
         return smallest
-    return max(smallest, min(16 * smallest, n_models // (8 * effective_n_jobs(n_jobs))))
+    share = -(-n_models // effective_n_jobs(n_jobs))
+    return max(smallest, min(int(TASK / seconds), 64 * smallest, share))
 
 
 class NeighborSearch:
@@ -67,7 +70,7 @@ class NeighborSearch:
 
     def __init__(self, index: Any, k: int, n_threads: int) -> None:
         self.index, self.k, self.n_threads = index, k, n_threads
-        self.n_workers = effective_n_jobs(None) if _on_cluster() else 0
+        self.n_workers = effective_n_jobs(None) if on_cluster() else 0
         self.seconds = 0.0  # a query, in this process; not known yet
         self.held = ExitStack()
         self.sent = False
@@ -105,5 +108,6 @@ def query(index: Any, queries: tuple[NDArray[Any]], k: int) -> NDArray[np.int32]
     return index.query(queries[0], k)
 
 
-def _on_cluster() -> bool:
+def on_cluster() -> bool:
+    """Tell whether joblib's backend has its workers elsewhere."""
     return hasattr(get_active_backend()[0], "client")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from itertools import pairwise
 from typing import Any
 
@@ -14,7 +15,7 @@ from kmviz.loops import threads
 from kmviz.loops.falk_answer import answers
 from kmviz.loops.falk_smo import PAD
 from kmviz.loops.falk_train import train_given, train_radial
-from kmviz.methods.falk.cluster import block_size, local_threads, spread
+from kmviz.methods.falk.cluster import block_size, local_threads, on_cluster, spread
 from kmviz.methods.progress import report
 
 #: Models a task. Fewer make a cluster spend its time on messages.
@@ -90,21 +91,25 @@ def train_models(
     gamma, percentile : float
         RBF width; `LOCAL` takes each neighbourhood's own from its percentile of distances.
     """
-    block = block_size(len(neighbors), n_jobs, BLOCK)
-    starts = range(0, len(neighbors), block)
+    rest = (n_classes, kernel, gamma, percentile, C)
+    blocks, done, seconds = [], 0, 1.0
+    if on_cluster():  # one block here, to know how large tasks should be
+        began = time.perf_counter()
+        blocks.append(train_block(rows, labels, (neighbors[:BLOCK],), *rest))
+        done = len(blocks[0][0])
+        seconds = (time.perf_counter() - began) / done
+    block = block_size(len(neighbors) - done, n_jobs, BLOCK, seconds)
     # a tuple travels with its task; bare arrays would be scattered one by one
     tasks = (
-        delayed(train_block)(
-            rows, labels, (neighbors[s : s + block],), n_classes, kernel, gamma, percentile, C
-        )
-        for s in starts
+        delayed(train_block)(rows, labels, (neighbors[s : s + block],), *rest)
+        for s in range(done, len(neighbors), block)
     )
-    blocks = []
     parallel = Parallel(n_jobs=n_jobs, prefer="threads", batch_size=1, return_as="generator")
     with spread(rows, labels):
-        for done, result in enumerate(parallel(tasks), start=1):
+        for result in parallel(tasks):
             blocks.append(result)
-            report(0.5 + 0.5 * done / len(starts), f"{done * block} models")
+            done += len(result[0])
+            report(0.5 + 0.5 * done / len(neighbors), f"{done} models")
     counts, bias, gammas, index, weight, short = zip(*blocks, strict=True)
     return LocalModels(
         np.concatenate(counts), np.concatenate(bias), np.concatenate(gammas),

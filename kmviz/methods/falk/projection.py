@@ -11,7 +11,6 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.linalg import eigh
 
 #: Rows that the directions are computed from; more do not move them.
 SAMPLE = 20_000
@@ -23,7 +22,6 @@ def principal_axes(rows: NDArray[Any], n_axes: int, seed: int) -> NDArray[Any]:
     if len(rows) > SAMPLE:
         some = rows[np.random.default_rng(seed).choice(len(rows), SAMPLE, replace=False)]
     centered = some.astype(np.float64) - some.mean(axis=0, dtype=np.float64)
-    d = rows.shape[1]
-    wanted = [max(0, d - n_axes), d - 1]  # in rising order of variance
-    _, directions = eigh(centered.T @ centered, subset_by_index=wanted)
-    return np.ascontiguousarray(directions[:, ::-1], dtype=rows.dtype)
+    # All of them: LAPACK's search for a few may return none where eigenvalues repeat.
+    _, directions = np.linalg.eigh(centered.T @ centered)  # in rising order of variance
+    return np.ascontiguousarray(directions[:, ::-1][:, :n_axes], dtype=rows.dtype)

@@ -15,7 +15,7 @@ from kmviz.loops.kernel import machine_outputs
 #: No block of kernel values grows past this many bytes.
 BLOCK_BYTES = 16 * 2**20
 
-#: Up to this many float32 queries go through the compiled loop, each as it would come alone.
+#: Up to this many queries go through the compiled loop, each as it would come alone.
 LOOP_ROWS = 16
 
 
@@ -107,13 +107,14 @@ class KernelMachine:
             return np.full(len(as_rows(X)), -self.bias, dtype=dtype)
         if not is_known(self.kernel):
             return self._in_blocks(as_rows(X), self.kernel, self.vectors, self.beta, dtype)
-        rows = self.kernel.embed(np.asarray(X, dtype=dtype))
+        # Writable: a loop is compiled for one kind of array, and a mapped file is another.
+        rows = self.kernel.embed(np.require(X, dtype=dtype, requirements=["C", "W"]))
         vectors, beta = self._embedded(dtype)
         if rows.shape[1] != vectors.shape[1]:
             raise ValueError(
                 f"X has {np.shape(X)[1]} columns, the machine's vectors have {self.n_features}."
             )
-        if len(rows) <= LOOP_ROWS and dtype == np.float32:
+        if len(rows) <= LOOP_ROWS:
             output = np.empty(len(rows))
             code: Code = self.kernel.code
             machine_outputs(*code, rows, vectors, self.beta, self.bias, output)
@@ -136,7 +137,8 @@ class KernelMachine:
         return {name: getattr(self, name) for name in ("vectors", "beta", "bias", "kernel")}
 
     def __setstate__(self, state: dict[str, Any]) -> None:
-        self.__dict__.update(state)
+        arrays = {n: np.require(state[n], requirements="W") for n in ("vectors", "beta")}
+        self.__dict__.update(state | arrays)
 
     def _in_blocks(self, rows, kernel, vectors, beta, dtype) -> NDArray[Any]:
         """Sum the kernel values in blocks of rows, then of vectors, none over BLOCK_BYTES."""

@@ -41,7 +41,7 @@ class Walker:
         self.compiled = kernels.is_known(machine.kernel)
 
     def embed(self, X: NDArray[Any]) -> NDArray[Any]:
-        return np.ascontiguousarray(self.form.embed(X), dtype=self.tables.vectors.dtype)
+        return np.require(self.form.embed(X), self.tables.vectors.dtype, ["C", "W"])
 
     def ladders(self, X: NDArray[Any]) -> Floats:
         """Return all that each row hears on its way, the whole way: see `envelope`."""
@@ -105,8 +105,8 @@ class NSVEngine(Walker):
 
     def __setstate__(self, state: dict[str, Any]) -> None:
         self.__dict__.update(state)
-        self.tables = loops.Tables(**state["tables"])
-        self.limits = loops.Limits(**state["limits"])
+        self.tables = loops.Tables(**_writable(state["tables"]))
+        self.limits = loops.Limits(**_writable(state["limits"]))
 
     def set_limits(self, window: int, margin: float) -> None:
         """Read the envelope again with another window or margin."""
@@ -185,6 +185,14 @@ class NSVEngine(Walker):
                 ladders = walker.ladders(rows)
                 envelope.add(scale * ladders[:, rungs], scale * ladders[:, -1])
         return envelope.close()
+
+
+def _writable(state: dict[str, Any]) -> dict[str, Any]:
+    """Copy what a mapped file holds: loops are compiled for arrays that can be written."""
+    return {
+        name: np.require(value, requirements="W") if isinstance(value, np.ndarray) else value
+        for name, value in state.items()
+    }
 
 
 def _matching(part: Walker, whole: Walker) -> tuple[NDArray[np.intp], float]:

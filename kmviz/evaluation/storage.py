@@ -96,6 +96,15 @@ def load(path: File, trusted: Iterable[str] = ()) -> Any:
     StorageError
         A ValueError: the file is no skops file, is damaged, or names types that are not
         trusted. They are listed, and nothing of the file has been built.
+
+    Examples
+    --------
+    >>> import kmviz
+    >>> try:
+    ...     kmviz.load(b"no model at all")
+    ... except ValueError as error:
+    ...     print(error)
+    The file is not a skops file. Store the estimator with kmviz.save or skops.io.dump.
     """
     content, name = _content(path)
     _refuse_foreign(content, name)

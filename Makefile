@@ -43,8 +43,10 @@ $(VENV)/.installed: $(VENV)/.created requirements.txt pyproject.toml
 	$(PY) -m pip install --quiet --disable-pip-version-check -r requirements.txt -e .
 	@touch $@
 
-# The loops are compiled here, so that no page waits for a compiler.
+# The loops are compiled here, so that no page waits for a compiler. What was compiled before goes
+# first: a loop that is built into a changed one would not be noticed.
 $(VENV)/.compiled: $(VENV)/.installed $(LOOPS)
+	rm -f kmviz/loops/__pycache__/*.nb?
 	$(PY) -c "from kmviz.loops import warm_up; warm_up()"
 	@touch $@
 

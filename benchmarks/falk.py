@@ -26,7 +26,8 @@ from kmviz.evaluation.cost import cpu_seconds, one_thread
 from kmviz.evaluation.papers.falk import SVC_PARAMETERS, large_rows
 from kmviz.machines import KernelMachine
 
-#: k, C and percentile of each set: what local selection chose on training rows.
+#: k, C and percentile of each set. Those of cov-type were chosen on training rows by FaLK-SVMl;
+#: for the two artificial sets they are the round values nearest to what works.
 LOCAL = {
     "2-spirals": {"n_neighbors": 250, "percentile": 50.0},
     "checker-b": {"n_neighbors": 250, "percentile": 10.0},

@@ -34,8 +34,10 @@ class Stored:
 
 
 def names() -> tuple[str, ...]:
-    """Return the tables that are stored."""
-    found = tuple(path.stem for path in sorted(FOLDER.glob("*.csv")))
+    """Return the tables that are stored, in the papers' order."""
+    order = {name: place for place, name in enumerate(papers.names())}
+    stems = sorted(path.stem for path in FOLDER.glob("*.csv"))
+    found = tuple(sorted(stems, key=lambda stem: order.get(stem, len(order))))
     if not found:
         raise FileNotFoundError(f"No tables in {FOLDER}: make them with `make papers`.")
     return found

@@ -16,27 +16,26 @@ from __future__ import annotations
 from collections.abc import Callable
 from functools import cache
 from importlib import import_module
-from pkgutil import iter_modules
 from typing import Any
 
 import pandas as pd
 
 Table = Callable[..., pd.DataFrame]
 
+#: The papers' modules, in the order of the app's pages.
+PAPERS = ("nsv", "anytime", "reduced", "falk", "svtree")
+
 
 @cache
 def by_paper() -> dict[str, dict[str, Table]]:
-    """Return paper -> table name -> function, from `TABLES` of every module in this folder."""
-    found = {}
-    for module in iter_modules(__path__):
-        tables = getattr(import_module(f"{__name__}.{module.name}"), "TABLES", None)
-        if tables:
-            paper = module.name
-            found[paper] = {
-                name if name.startswith(paper) else f"{paper}_{name}": table
-                for name, table in tables.items()
-            }
-    return found
+    """Return paper -> table name -> function, from `TABLES` of each paper's module."""
+    return {
+        paper: {
+            name if name.startswith(paper) else f"{paper}_{name}": table
+            for name, table in import_module(f"{__name__}.{paper}").TABLES.items()
+        }
+        for paper in PAPERS
+    }
 
 
 def _functions() -> dict[str, Table]:

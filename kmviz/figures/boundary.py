@@ -151,16 +151,4 @@ def click_layer(queries: NDArray, most: int = 1000) -> go.Scatter:
 
 def query_mark(point: NDArray) -> go.Scatter:
     """Return the mark of the selected query."""
-    return go.Scatter(
-        x=theme.light(point[:1]),
-        y=theme.light(point[1:2]),
-        mode="markers",
-        name="the query",
-        hoverinfo="skip",
-        marker={
-            "symbol": theme.QUERY_SYMBOL,
-            "size": 17,
-            "color": theme.COLORS[4],
-            "line": {"width": 1.5, "color": theme.INK},
-        },
-    )
+    return theme.star(point[0], point[1])

@@ -40,7 +40,7 @@ def effort(
     wrong = rows[(outputs[rows] > 0) != (labels[rows] > 0)]
     traces.append(_queries(wrong, outputs, costs, "answered wrongly", 6, len(rows), "x"))
     if query is not None:
-        traces.append(_mark(outputs[query], costs[query]))
+        traces.append(theme.star(outputs[query], costs[query]))
     top = max(float(np.max(costs, initial=1.0)), float(n_vectors or 0))
     sampled = len(rows) < len(outputs)
     return theme.figure(
@@ -99,21 +99,5 @@ def _queries(
             "symbol": symbol or theme.SYMBOLS[slot],
             "size": 8,
             "opacity": 0.55,
-        },
-    )
-
-
-def _mark(output: float, cost: float) -> go.Scatter:
-    return go.Scatter(
-        x=theme.light([output]),
-        y=theme.light([cost]),
-        mode="markers",
-        name="the query",
-        hoverinfo="skip",
-        marker={
-            "symbol": theme.QUERY_SYMBOL,
-            "size": 17,
-            "color": theme.COLORS[4],
-            "line": {"width": 1.5, "color": theme.INK},
         },
     )

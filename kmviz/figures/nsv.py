@@ -58,7 +58,7 @@ def effort(efforts: Efforts, query: int | None = None, height: int = 430) -> go.
         )
     if query is not None and query in efforts.rows:
         at = int(np.flatnonzero(efforts.rows == query)[0])
-        traces.append(_mark(efforts.steps[at], efforts.exact[at], "the query"))
+        traces.append(theme.star(efforts.steps[at], efforts.exact[at], "the query"))
     reach = 1.15 * float(np.abs(efforts.exact).max(initial=1e-9))
     return theme.figure(
         traces,
@@ -97,7 +97,7 @@ def trajectory(
             x=theme.light([0, shown.stop - 1]), y=level, mode="lines", name="exact f(x)",
             line={"color": theme.INK, "dash": "dash", "width": 1.5}, hoverinfo="skip",
         ),
-        _mark(stop, trace.partial[stop], "stopped here"),
+        theme.star(stop, trace.partial[stop], "stopped here"),
     ]  # fmt: skip
     return theme.figure(
         traces, "k: support vectors touched", "partial output g_k", _verdict(trace), height,
@@ -195,7 +195,7 @@ def tradeoff(table: pd.DataFrame, present: tuple[float, float], height: int = 43
                 hovertemplate="w = %{customdata}<br>m/k %{x:.3g}<br>%{y:.2f}% disagree",
             )
         )  # fmt: skip
-    traces.append(_mark(*present, "the present setting"))
+    traces.append(theme.star(*present, "the present setting"))
     return theme.figure(
         traces, "m/k: times fewer steps than support vectors (log scale)",
         "answers that differ from the exact machine (%)", height=height,
@@ -227,22 +227,6 @@ def _line(
         line={"color": theme.COLORS[2], "dash": dash, "width": 2},
         marker={"size": 4},
         hovertemplate="%{text}<br>g<sub>k</sub> = %{y:.3g}<extra></extra>",
-    )
-
-
-def _mark(x: float, y: float, name: str) -> go.Scatter:
-    return go.Scatter(
-        x=theme.light([x]),
-        y=theme.light([y]),
-        mode="markers",
-        name=name,
-        hoverinfo="skip",
-        marker={
-            "symbol": theme.QUERY_SYMBOL,
-            "size": 17,
-            "color": theme.COLORS[4],
-            "line": {"width": 1.5, "color": theme.INK},
-        },
     )
 
 

@@ -87,6 +87,23 @@ def light(values: ArrayLike) -> NDArray[np.float32]:
     return np.asarray(values, dtype=np.float32)
 
 
+def star(x: float, y: float, name: str = "the query") -> go.Scatter:
+    """Return the mark of what is selected."""
+    return go.Scatter(
+        x=light([x]),
+        y=light([y]),
+        mode="markers",
+        name=name,
+        hoverinfo="skip",
+        marker={
+            "symbol": QUERY_SYMBOL,
+            "size": 17,
+            "color": COLORS[4],
+            "line": {"width": 1.5, "color": INK},
+        },
+    )
+
+
 def diverging_scale() -> list[list[Any]]:
     """Return the colour scale of a decision function, boundary in the middle."""
     return [[i / (len(DIVERGING) - 1), color] for i, color in enumerate(DIVERGING)]

@@ -216,7 +216,8 @@ class MachineClassifier(ClassifierMixin, BaseEstimator):
 
     def _rows(self, X: Any) -> NDArray[Any]:
         """Check queries and bring them to what the machines read."""
-        check_is_fitted(self, "engines_")
+        if not hasattr(self, "engines_"):
+            check_is_fitted(self, "engines_")  # raises scikit-learn's own error, and takes its time
         if self.preprocessing_ is None and self._is_clean(X):
             return X
         if self.preprocessing_ is None:

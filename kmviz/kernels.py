@@ -16,7 +16,6 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
-from sklearn.metrics.pairwise import euclidean_distances
 
 LINEAR, POLYNOMIAL, RADIAL = 0, 1, 2
 
@@ -235,13 +234,11 @@ def diagonal(kernel: Any, X: NDArray[Any]) -> NDArray[Any]:
 
 
 def _squared_distances(X: NDArray[Any], Z: NDArray[Any]) -> NDArray[Any]:
-    """Squared distances; scikit-learn's care for float32 costs a copy that we don't need."""
-    if X.dtype != np.float32:
-        return euclidean_distances(X, Z, squared=True)
-    center = Z.mean(axis=0)  # distances keep, cancellation shrinks
+    """||x - z||^2 by one matrix product, about the mean of Z: what cancels is then small."""
+    center = Z.mean(axis=0) if len(Z) else 0
     X, Z = X - center, Z - center
     squares = X @ Z.T
-    squares *= np.float32(-2)
+    squares *= squares.dtype.type(-2)
     squares += np.einsum("ij,ij->i", X, X)[:, None]
     squares += np.einsum("ij,ij->i", Z, Z)[None, :]
     return np.maximum(squares, 0, out=squares)

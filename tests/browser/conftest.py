@@ -7,7 +7,7 @@ from pathlib import Path
 from urllib.parse import urlparse
 
 import pytest
-from playwright.sync_api import BrowserContext, ConsoleMessage, Page, sync_playwright
+from playwright.sync_api import BrowserContext, ConsoleMessage, Page, expect, sync_playwright
 
 from tests.browser import chromium
 from tests.browser.harness import FLAGS, serve, settle
@@ -30,7 +30,8 @@ def context() -> Iterator[BrowserContext]:
         browser = playwright.chromium.launch(executable_path=path, args=FLAGS)
         # one context: pages share what they have fetched, and each has a session of its own
         context = browser.new_context(viewport={"width": 1400, "height": 1000})
-        context.set_default_timeout(20_000)
+        context.set_default_timeout(30_000)
+        expect.set_options(timeout=30_000)
         yield context
         browser.close()
 

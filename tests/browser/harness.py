@@ -110,3 +110,15 @@ def press(page: Page, key: str, keys: str, times: int = 1) -> None:
 def parameters(page: Page) -> dict[str, str]:
     """Return the URL parameters that the address bar shows."""
     return page.evaluate("() => Object.fromEntries(new URLSearchParams(location.search))")
+
+
+def parameter(page: Page, name: str, value: str | None = None) -> str:
+    """Wait until the address bar shows a parameter (with that value, if one is given)."""
+    page.wait_for_function(
+        """([name, value]) => {
+            const told = new URLSearchParams(location.search).get(name);
+            return told !== null && (value === null || told === value);
+        }""",
+        arg=[name, value],
+    )
+    return parameters(page)[name]

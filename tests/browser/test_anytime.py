@@ -1,6 +1,8 @@
 """The Anytime bounds page as a person meets it."""
 
-from tests.browser.harness import click_point, parameters, press, shown
+from playwright.sync_api import expect
+
+from tests.browser.harness import click_point, parameter, press, shown
 
 
 def test_a_cold_deep_link_a_moved_step_and_a_clicked_query(visit):
@@ -10,9 +12,9 @@ def test_a_cold_deep_link_a_moved_step_and_a_clicked_query(visit):
     for key in ("bounds", "steps", "orderings"):
         assert page.locator(f".st-key-{key} .main-svg").count() > 0
     press(page, "step", "ArrowRight", times=3)
-    assert parameters(page)["step"] == "7"
-    assert page.get_by_text("After 7 kernel values").count() == 1
+    assert parameter(page, "step", "7")
+    expect(page.get_by_text("After 7 kernel values")).to_have_count(1)
     click_point(page, "steps", trace=0, point=3)
-    chosen = parameters(page)["query"]
-    assert page.get_by_text(f"Query {chosen}: the interval closes").count() == 1
-    assert parameters(page)["step"] == "7", "the step survives another query"
+    chosen = parameter(page, "query")
+    expect(page.get_by_text(f"Query {chosen}: the interval closes")).to_have_count(1)
+    assert parameter(page, "step", "7"), "the step survives another query"

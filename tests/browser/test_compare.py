@@ -3,6 +3,8 @@
 import csv
 from pathlib import Path
 
+from playwright.sync_api import expect
+
 import kmviz
 from tests.browser.harness import click_point, parameters, settle
 
@@ -57,7 +59,7 @@ def test_an_uploaded_model_is_compared_and_a_hostile_one_refused(visit, tmp_path
     upload = page.locator(".st-key-model_file input[type=file]")
     upload.set_input_files(tmp_path / "evil.skops")
     settle(page)
-    assert page.get_by_text("is a pickle, which can run any code").count() == 1
+    expect(page.get_by_text("is a pickle, which can run any code")).to_have_count(1)
     upload.set_input_files(tmp_path / "mine.skops")
     settle(page)
-    assert page.get_by_text("is compared in place of the machine on the left").count() == 1
+    expect(page.get_by_text("is compared in place of the machine on the left")).to_have_count(1)

@@ -1,6 +1,6 @@
 """The Reduced set page in a real browser: cold link, slider, address."""
 
-from tests.browser.harness import parameters, press, shown
+from tests.browser.harness import parameter, press, shown
 
 
 def test_a_cold_deep_link_and_a_moved_slider(visit):
@@ -10,6 +10,6 @@ def test_a_cold_deep_link_and_a_moved_slider(visit):
         assert page.locator(f".st-key-{key} .main-svg").count() > 0
     assert shown(page, "vectors") == "6"
     press(page, "vectors", "ArrowRight")
-    assert parameters(page)["vectors"] == "7"
-    assert parameters(page)["method"] == "selection"
+    assert parameter(page, "vectors", "7")
+    assert parameter(page, "method", "selection")
     assert page.get_by_test_id("stMetricValue").first.inner_text() == "7"

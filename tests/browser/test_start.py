@@ -4,7 +4,7 @@ import re
 
 from playwright.sync_api import expect
 
-from tests.browser.harness import click_point, parameters, press, settle, shown, slider
+from tests.browser.harness import click_point, parameter, parameters, press, settle, shown, slider
 
 
 def heading(page) -> str:
@@ -24,8 +24,8 @@ def test_a_cold_deep_link_rebuilds_the_view(visit):
 def test_a_click_on_a_point_makes_it_the_query(visit):
     page = visit()
     click_point(page, "effort", trace=1, point=5)
-    chosen = parameters(page)["query"]
-    assert page.get_by_text(f"Query {chosen} ").count() == 1
+    chosen = parameter(page, "query")
+    expect(page.get_by_text(f"Query {chosen} ")).to_have_count(1)
     assert page.locator(".st-key-query input").input_value() == chosen
     press(page, "C", "ArrowRight")
     assert parameters(page)["query"] == chosen, "the choice survives another C"
@@ -38,16 +38,16 @@ def test_a_click_on_the_map_makes_the_nearest_test_row_the_query(visit):
                  .data.findIndex(t => t.name === 'queries')"""
     )
     click_point(page, "boundary", trace=layer, point=40)
-    assert page.get_by_text(re.compile(rf"Query {parameters(page)['query']} ")).count() == 1
+    expect(page.get_by_text(re.compile(rf"Query {parameters(page)['query']} "))).to_have_count(1)
 
 
 def test_back_undoes_a_choice(visit):
     page = visit("/?data=two_moons&C=10")
     press(page, "C", "ArrowRight")
-    assert parameters(page)["C"] == "30"
+    assert parameter(page, "C", "30")
     page.go_back()
     settle(page)
-    assert parameters(page)["C"] == "10"
+    assert parameter(page, "C", "10")
     assert shown(page, "C") == "10"
     page.go_forward()
     settle(page)
@@ -62,7 +62,7 @@ def test_a_quick_hand_is_not_undone_by_a_slow_url(visit):
     settle(page)
     settle(page)
     assert shown(page, "C") == "0.3"
-    assert parameters(page)["C"] == "0.3"
+    assert parameter(page, "C", "0.3")
 
 
 def test_choices_hold_from_page_to_page_and_back_returns(visit):
@@ -83,7 +83,7 @@ def test_choices_hold_from_page_to_page_and_back_returns(visit):
 
 def test_a_malformed_url_shows_the_defaults(visit):
     page = visit("/?data=%00%FF&kernel=1&C=ten&gamma=-3&query=none&pair=--&n=0x10&seed=1e99")
-    assert page.get_by_text("The data: banana").count() == 1
+    expect(page.get_by_text("The data: banana")).to_have_count(1)
     assert shown(page, "C") == "10"
 
 
@@ -92,7 +92,7 @@ def test_the_copied_link_rebuilds_the_view(visit):
     page.get_by_role("button", name="Copy link").click()
     link = page.locator('[data-testid="stPopoverBody"] code').inner_text().replace("\n", "")
     other = visit(link[link.index("/?") :])
-    assert other.get_by_text("The data: two moons").count() == 1
+    expect(other.get_by_text("The data: two moons")).to_have_count(1)
     assert shown(other, "C") == "3"
 
 
@@ -118,7 +118,7 @@ def test_a_broken_or_oversize_upload_says_what_is_wrong(visit, tmp_path):
         upload(page, {"name": name, "mimeType": "text/csv", "buffer": content})
         error = page.locator('[data-testid="stAlert"]').filter(has_text=re.compile(says, re.I))
         expect(error).to_have_count(1)
-        assert page.get_by_text("The data: banana").count() == 1
+        expect(page.get_by_text("The data: banana")).to_have_count(1)
     big = tmp_path / "big.csv"
     big.write_bytes(b"1,2\n" * (13 * 2**20))
     upload(page, big)
@@ -129,9 +129,9 @@ def test_an_upload_becomes_the_data_and_its_target_can_be_chosen(visit, sample_c
     page = visit()
     page.get_by_text("Use your own data").click()
     upload(page, sample_csv)
-    assert page.get_by_text("The data: flowers").count() == 1
-    assert parameters(page)["data"] == "upload"
-    assert page.get_by_text("is in use on all pages").count() == 1
+    expect(page.get_by_text("The data: flowers")).to_have_count(1)
+    assert parameter(page, "data", "upload")
+    expect(page.get_by_text("is in use on all pages")).to_have_count(1)
 
 
 def upload(page, file) -> None:

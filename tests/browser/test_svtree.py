@@ -1,6 +1,8 @@
 """The Support vector tree page as a person meets it."""
 
-from tests.browser.harness import click_point, parameters, press, shown
+from playwright.sync_api import expect
+
+from tests.browser.harness import click_point, parameter, press, shown
 
 PAGE = "/Support_Vector_Tree"
 
@@ -21,14 +23,14 @@ def test_a_cold_deep_link_then_height_point_and_node(visit):
         assert page.locator(f".st-key-{key} .main-svg").count() > 0
 
     press(page, "height", "ArrowLeft")
-    assert parameters(page)["height"] == "5"
+    assert parameter(page, "height", "5")
 
     click_point(page, "tree_map", trace=layer(page, "tree_map", "queries"), point=30)
-    chosen = parameters(page)["query"]
+    chosen = parameter(page, "query")
     assert page.get_by_text(f"Query {chosen}").count() >= 1
 
     name = "node (area: training rows)"
     click_point(page, "tree_path", trace=layer(page, "tree_path", name), point=1)
-    assert parameters(page)["node"] == "1"
-    assert page.get_by_text("Node 1:").count() == 1
+    assert parameter(page, "node", "1")
+    expect(page.get_by_text("Node 1:")).to_have_count(1)
     assert parameters(page)["query"] == chosen

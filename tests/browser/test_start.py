@@ -38,7 +38,7 @@ def test_a_click_on_the_map_makes_the_nearest_test_row_the_query(visit):
                  .data.findIndex(t => t.name === 'queries')"""
     )
     click_point(page, "boundary", trace=layer, point=40)
-    expect(page.get_by_text(re.compile(rf"Query {parameters(page)['query']} "))).to_have_count(1)
+    expect(page.get_by_text(re.compile(rf"Query {parameter(page, 'query')} "))).to_have_count(1)
 
 
 def test_back_undoes_a_choice(visit):

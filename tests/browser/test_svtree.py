@@ -33,4 +33,4 @@ def test_a_cold_deep_link_then_height_point_and_node(visit):
     click_point(page, "tree_path", trace=layer(page, "tree_path", name), point=1)
     assert parameter(page, "node", "1")
     expect(page.get_by_text("Node 1:")).to_have_count(1)
-    assert parameters(page)["query"] == chosen
+    assert parameter(page, "query", chosen)

@@ -218,28 +218,12 @@ class MachineClassifier(ClassifierMixin, BaseEstimator):
         """Check queries and bring them to what the machines read."""
         if not hasattr(self, "engines_"):
             check_is_fitted(self, "engines_")  # raises scikit-learn's own error, and takes its time
-        if self.preprocessing_ is None and self._is_clean(X):
+        if self.preprocessing_ is None and is_clean(self, X):
             return X
         if self.preprocessing_ is None:
             return validate_data(self, X, reset=False, dtype=FLOATS)
         validate_data(self, X, reset=False, skip_check_array=True)
         return self._transformed(X)
-
-    def _is_clean(self, X: Any) -> bool:
-        """Tell at once what scikit-learn's checks would find out in a hundred microseconds.
-
-        They would dominate a query that comes alone; whatever is not plainly fine goes through
-        them.
-        """
-        return (
-            type(X) is np.ndarray
-            and X.ndim == 2
-            and 0 < X.size <= SMALL
-            and X.shape[1] == self.n_features_in_
-            and (X.dtype == np.float64 or X.dtype == np.float32)
-            and not hasattr(self, "feature_names_in_")
-            and bool(np.isfinite(X).all())
-        )
 
     def _transformed(self, X: Any) -> NDArray[Any]:
         if self.preprocessing_ is not None:
@@ -255,6 +239,22 @@ class MachineClassifier(ClassifierMixin, BaseEstimator):
         if tuple(pair) not in self.pairs_:
             raise ValueError(f"pair must be one of {self.pairs_}; got {pair!r}.")
         return self.pairs_.index(tuple(pair))
+
+
+def is_clean(estimator: Any, X: Any) -> bool:
+    """Tell at once what scikit-learn's checks would find out in a hundred microseconds.
+
+    They would dominate a query that comes alone; whatever is not plainly fine goes through them.
+    """
+    return (
+        type(X) is np.ndarray
+        and X.ndim == 2
+        and 0 < X.size <= SMALL
+        and X.shape[1] == estimator.n_features_in_
+        and (X.dtype == np.float64 or X.dtype == np.float32)
+        and not hasattr(estimator, "feature_names_in_")
+        and bool(np.isfinite(X).all())
+    )
 
 
 def _first_steps(estimator: Any) -> Any:

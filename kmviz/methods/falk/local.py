@@ -16,12 +16,11 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 
 from kmviz.kernels import RBF, Linear, Polynomial, is_known
 from kmviz.machines import KernelMachine
+from kmviz.methods.base import FLOATS, is_clean
 from kmviz.methods.falk.models import LOCAL, LocalModels, answer
 from kmviz.methods.falk.neighbors import EuclideanIndex, build_index, search_rows
 from kmviz.methods.falk.projection import principal_axes
 from kmviz.traces import LocalTrace
-
-FLOATS = [np.float64, np.float32]
 
 KERNEL_CONSTRAINTS: dict[str, list[Any]] = {
     "kernel": [StrOptions({"rbf", "linear", "poly"}), callable],
@@ -167,8 +166,11 @@ class LocalClassifier(ClassifierMixin, BaseEstimator):
         """The pairs of classes of a local model, in order."""
         return list(combinations(self.classes_, 2))
 
-    def _rows(self, X: ArrayLike) -> NDArray[Any]:
-        check_is_fitted(self)
+    def _rows(self, X: Any) -> NDArray[Any]:
+        if not hasattr(self, "index_"):
+            check_is_fitted(self)
+        if is_clean(self, X):
+            return X
         return validate_data(self, X, reset=False, dtype=FLOATS)
 
     def _one(self, x: ArrayLike) -> tuple[NDArray[Any], LocalModels, NDArray[Any], NDArray[Any]]:

@@ -198,11 +198,16 @@ class Normalized:
         rows, inner = self.kernel.embed(X), self.kernel.plain
         if isinstance(inner, RBF):
             return rows
+        gamma, coef0 = 1.0, 0.0
         if isinstance(inner, Polynomial):
-            column = np.full((len(rows), 1), np.sqrt(inner.coef0), dtype=rows.dtype)
-            rows = np.hstack([rows * rows.dtype.type(np.sqrt(inner.gamma)), column])
-        lengths = np.sqrt(Linear().diag(rows))[:, None]
-        return np.divide(rows, lengths, out=np.zeros_like(rows), where=lengths > 0)
+            gamma, coef0 = inner.gamma, inner.coef0
+        lengths = np.sqrt(gamma * Linear().diag(rows) + coef0)
+        scale = np.divide(1.0, lengths, out=np.zeros_like(lengths), where=lengths > 0)
+        unit = np.empty((len(rows), rows.shape[1] + isinstance(inner, Polynomial)), rows.dtype)
+        np.multiply(rows, (np.sqrt(gamma) * scale)[:, None], out=unit[:, : rows.shape[1]])
+        if isinstance(inner, Polynomial):
+            unit[:, -1] = np.sqrt(coef0) * scale
+        return unit
 
     def __call__(self, X: ArrayLike, Z: ArrayLike) -> NDArray[Any]:
         return self.plain(self.embed(X), self.embed(Z))

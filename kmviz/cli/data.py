@@ -36,7 +36,7 @@ def run(options: argparse.Namespace, console: Console) -> int:
                 "features": data.X_train.shape[1],
                 "classes": len(data.class_names),
                 "options": ",".join(datasets.options(name)),
-                "source": data.source.split(". ")[0],
+                "source": data.source,
             }
         )
     frame = pd.DataFrame(rows)

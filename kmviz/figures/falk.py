@@ -137,8 +137,8 @@ def _circles(local: LocalMap) -> list[go.Scatter]:
 
     every, one = np.arange(len(local.centers)), np.array([local.answering])
     styles = [
-        ("k' circles", every, local.inner, 1.6, "dot", 0.55),
-        ("k circles", every, local.outer, 0.6, "dot", 0.35),
+        ("k' circles", every, local.inner, 2.0, "dot", 0.6),
+        ("k circles", every, local.outer, 0.8, "solid", 0.4),
         ("k' and k of who answers", one, local.inner, 3.0, "solid", 1.0),
         ("k of who answers", one, local.outer, 1.5, "solid", 1.0),
     ]

@@ -27,7 +27,7 @@ from kmviz.evaluation.papers.falk import SVC_PARAMETERS, large_rows
 from kmviz.machines import KernelMachine
 
 #: k, C and percentile of each set. Those of cov-type were chosen on training rows by FaLK-SVMl;
-#: for the two artificial sets they are the round values nearest to what works.
+#: those of the two artificial sets by hand, after seeing test scores.
 LOCAL = {
     "2-spirals": {"n_neighbors": 250, "percentile": 50.0},
     "checker-b": {"n_neighbors": 250, "percentile": 10.0},

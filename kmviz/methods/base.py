@@ -73,7 +73,46 @@ class Problem:
     estimator: Any
 
 
-class MachineClassifier(ClassifierMixin, BaseEstimator):
+class PairsClassifier(ClassifierMixin, BaseEstimator):
+    """What every classifier here makes of a column a pair of classes: outputs, labels, pairs.
+
+    A subclass defines `decision_function`.
+    """
+
+    classes_: NDArray[Any]
+
+    def predict(self, X: ArrayLike) -> NDArray[Any]:
+        """Return the class of each row."""
+        output = self.decision_function(X)
+        winner = (output > 0).astype(np.intp) if output.ndim == 1 else output.argmax(axis=1)
+        return self.classes_[winner]
+
+    @property
+    def pairs_(self) -> list[tuple[Any, Any]]:
+        """The pairs of classes, in the order of `machines_`."""
+        return list(combinations(self.classes_, 2))
+
+    def _aggregate(self, outputs: NDArray[np.float64]) -> NDArray[np.float64]:
+        """Bring a column a pair to what `decision_function` returns.
+
+        As scikit-learn's SVC aggregates: positive speaks for a pair's first class.
+        """
+        if len(self.classes_) == 2:
+            return outputs[:, 0]
+        return _ovr_decision_function(outputs < 0, -outputs, len(self.classes_))
+
+    def _pair_index(self, row: ArrayLike, pair: tuple[Any, Any] | None) -> int:
+        if len(self.classes_) == 2:
+            return 0
+        if pair is None:
+            top = np.sort(np.argsort(self.decision_function(row)[0])[-2:])
+            pair = (self.classes_[top[0]], self.classes_[top[1]])
+        if tuple(pair) not in self.pairs_:
+            raise ValueError(f"pair must be one of {self.pairs_}; got {pair!r}.")
+        return self.pairs_.index(tuple(pair))
+
+
+class MachineClassifier(PairsClassifier):
     """Base of the methods that answer in place of a trained kernel machine.
 
     A subclass stores its parameters (`estimator` among them) and defines
@@ -107,12 +146,6 @@ class MachineClassifier(ClassifierMixin, BaseEstimator):
         if len(self.engines_) == 1:
             return self.engines_[0].run(rows)[0]
         return self._aggregate(np.column_stack([engine.run(rows)[0] for engine in self.engines_]))
-
-    def predict(self, X: ArrayLike) -> NDArray[Any]:
-        """Return the class of each row."""
-        output = self.decision_function(X)
-        winner = (output > 0).astype(np.intp) if output.ndim == 1 else output.argmax(axis=1)
-        return self.classes_[winner]
 
     def steps(self, X: ArrayLike) -> NDArray[np.intp]:
         """Return how many kernel values each row takes, over all pairs of classes."""
@@ -200,20 +233,6 @@ class MachineClassifier(ClassifierMixin, BaseEstimator):
         self.overhead_ = float(sum(engine.overhead for engine in self.engines_))
         return self
 
-    def _aggregate(self, outputs: NDArray[np.float64]) -> NDArray[np.float64]:
-        """Bring a column a pair to what `decision_function` returns.
-
-        As scikit-learn's SVC aggregates: positive speaks for a pair's first class.
-        """
-        if len(self.classes_) == 2:
-            return outputs[:, 0]
-        return _ovr_decision_function(outputs < 0, -outputs, len(self.classes_))
-
-    @property
-    def pairs_(self) -> list[tuple[Any, Any]]:
-        """The pairs of classes, in the order of `machines_`."""
-        return list(combinations(self.classes_, 2))
-
     def _rows(self, X: Any) -> NDArray[Any]:
         """Check queries and bring them to what the machines read."""
         if not hasattr(self, "engines_"):
@@ -229,16 +248,6 @@ class MachineClassifier(ClassifierMixin, BaseEstimator):
         if self.preprocessing_ is not None:
             X = self.preprocessing_.transform(X)
         return check_array(X, dtype=FLOATS)
-
-    def _pair_index(self, row: ArrayLike, pair: tuple[Any, Any] | None) -> int:
-        if len(self.classes_) == 2:
-            return 0
-        if pair is None:
-            top = np.sort(np.argsort(self.decision_function(row)[0])[-2:])
-            pair = (self.classes_[top[0]], self.classes_[top[1]])
-        if tuple(pair) not in self.pairs_:
-            raise ValueError(f"pair must be one of {self.pairs_}; got {pair!r}.")
-        return self.pairs_.index(tuple(pair))
 
 
 def is_clean(estimator: Any, X: Any) -> bool:

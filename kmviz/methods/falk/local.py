@@ -2,21 +2,19 @@
 
 from __future__ import annotations
 
-from itertools import combinations
 from numbers import Real
 from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
-from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.utils import check_random_state
 from sklearn.utils._param_validation import Interval, StrOptions
-from sklearn.utils.multiclass import _ovr_decision_function, check_classification_targets
+from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from kmviz.kernels import RBF, Linear, Polynomial, is_known
 from kmviz.machines import KernelMachine
-from kmviz.methods.base import FLOATS, is_clean
+from kmviz.methods.base import FLOATS, PairsClassifier, is_clean
 from kmviz.methods.falk.models import LOCAL, LocalModels, answer
 from kmviz.methods.falk.neighbors import EuclideanIndex, build_index, search_rows
 from kmviz.methods.falk.projection import principal_axes
@@ -58,7 +56,7 @@ def resolve_kernel(kernel: Any, gamma: Any, X: NDArray[Any]) -> tuple[Any, float
     return (RBF(1.0), LOCAL) if gamma == "local" else (RBF(float(gamma)), float(gamma))
 
 
-class LocalClassifier(ClassifierMixin, BaseEstimator):
+class LocalClassifier(PairsClassifier):
     """Base of the local SVMs. A subclass says which local model a query goes to: `_local`."""
 
     kernel: Any
@@ -110,13 +108,7 @@ class LocalClassifier(ClassifierMixin, BaseEstimator):
         With more than two classes it is scikit-learn's one-against-one aggregation, inside the
         neighbourhood.
         """
-        return self._combine(self._outputs(self._rows(X)))
-
-    def predict(self, X: ArrayLike) -> NDArray[Any]:
-        """Return the class of each row."""
-        output = self.decision_function(X)
-        winner = (output > 0).astype(np.intp) if output.ndim == 1 else output.argmax(axis=1)
-        return self.classes_[winner]
+        return self._aggregate(self._outputs(self._rows(X)))
 
     def steps(self, X: ArrayLike) -> NDArray[np.intp]:
         """Return how many kernel values each row takes: the support vectors of its model."""
@@ -161,11 +153,6 @@ class LocalClassifier(ClassifierMixin, BaseEstimator):
         rows, models, which, _ = self._one(x)
         return self._machine(models, int(which[0]), self._pair_index(rows, pair))
 
-    @property
-    def pairs_(self) -> list[tuple[Any, Any]]:
-        """The pairs of classes of a local model, in order."""
-        return list(combinations(self.classes_, 2))
-
     def _rows(self, X: Any) -> NDArray[Any]:
         if not hasattr(self, "index_"):
             check_is_fitted(self)
@@ -185,22 +172,6 @@ class LocalClassifier(ClassifierMixin, BaseEstimator):
 
     def _evaluate(self, models: LocalModels, which: Any, rows: Any) -> NDArray[np.float64]:
         return answer(models, which, rows, self.embedded_, self.kernel_, self.n_jobs)
-
-    def _combine(self, outputs: NDArray[np.float64]) -> NDArray[np.float64]:
-        """Aggregate pairs as scikit-learn's SVC does; positive speaks for a pair's first class."""
-        if len(self.classes_) == 2:
-            return outputs[:, 0]
-        return _ovr_decision_function(outputs < 0, -outputs, len(self.classes_))
-
-    def _pair_index(self, rows: NDArray[Any], pair: tuple[Any, Any] | None) -> int:
-        if len(self.classes_) == 2:
-            return 0
-        if pair is None:
-            top = np.sort(np.argsort(self.decision_function(rows)[0])[-2:])
-            pair = (self.classes_[top[0]], self.classes_[top[1]])
-        if tuple(pair) not in self.pairs_:
-            raise ValueError(f"pair must be one of {self.pairs_}; got {pair!r}.")
-        return self.pairs_.index(tuple(pair))
 
     def _machine(self, models: LocalModels, model: int, pair: int) -> KernelMachine:
         there = models.vectors(model, pair)

@@ -126,7 +126,7 @@ def _without(neighbors: NDArray[np.int32], own: NDArray[np.int32]) -> NDArray[np
 
 
 def _named(local: Any, outputs: NDArray[np.float64]) -> NDArray[Any]:
-    combined = local._combine(outputs)
+    combined = local._aggregate(outputs)
     if combined.ndim == 1:
         return local.classes_[(combined > 0).astype(np.intp)]
     return local.classes_[combined.argmax(axis=1)]

@@ -26,14 +26,14 @@ trace = svtree.trace(problem, reading)
 node = svtree.chosen(trace, height)
 st.markdown(svtree.sentence(problem, trace, height))
 picture = figures.tree_map(
-    ui.plane(problem), svtree.partition(problem, reading, trace, height), reading.rows,
+    ui.plane(problem), svtree.partition(problem, reading, trace, height), reading.nodes,
     problem.query,
 )  # fmt: skip
 ui.chart(
     picture, "tree_map",
     "The regions of the tree's leaves, the exact boundary over them, and the support vectors on "
     "the query's path, numbered.",
-    on_select=ui.pick("tree_map"),
+    on_select=svtree.choose_query,
 )  # fmt: skip
 ui.look_for(svtree.look_at_map(problem, reading, height))
 
@@ -63,4 +63,5 @@ ui.take_home(
     problem, estimator=lambda: svtree.estimator(reading), trace=trace.to_frame, figure=picture,
     code=svtree.code(problem, split, refit, height), name="svtree",
 )  # fmt: skip
+svtree.highlight_regions()
 ui.finish()

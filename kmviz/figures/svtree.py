@@ -44,24 +44,24 @@ class Partition:
     name: str
 
 
-def tree_map(plane: Plane, partition: Partition, rows: NDArray[Any], query: int) -> go.Figure:
+def tree_map(plane: Plane, partition: Partition, nodes: pd.DataFrame, query: int) -> go.Figure:
     """Draw the partition, the exact boundary over it, and the query's path, numbered.
 
-    `rows` is the number of training rows of every node.
+    `nodes` is `SVTree.to_frame()`. Every node's parent goes along as the layout's `meta`, so that
+    a browser can tell which leaves make up the region of a node.
     """
-    axes: dict[str, Any] = {}
+    rows = nodes["n_rows"].to_numpy()
+    layout: dict[str, Any] = {"meta": {"parent": nodes["parent"].tolist()}}
     if plane.x is None or plane.y is None:
         traces: list[Any] = _points_by_leaf(plane, partition, rows)
     else:
         traces = [_regions(plane.x, plane.y, partition, rows), *training_points(plane, 400)]
         traces += _lines(plane, partition)
-        axes = {
-            "xaxis": {"range": [float(plane.x[0]), float(plane.x[-1])]},
-            "yaxis": {"range": [float(plane.y[0]), float(plane.y[-1])]},
-        }
+        layout["xaxis"] = {"range": [float(plane.x[0]), float(plane.x[-1])]}
+        layout["yaxis"] = {"range": [float(plane.y[0]), float(plane.y[-1])]}
     traces += [click_layer(plane.queries), _path_marks(partition.path)]
     traces.append(query_mark(plane.queries[query]))
-    return theme.figure(traces, *plane.axes, title=plane.title, height=520, **axes)
+    return theme.figure(traces, *plane.axes, title=plane.title, height=520, **layout)
 
 
 def tree_path(nodes: pd.DataFrame, trace: TreeTrace, height: int, chosen: int) -> go.Figure:
@@ -210,6 +210,7 @@ def _points_by_leaf(plane: Plane, partition: Partition, rows: NDArray[Any]) -> l
             go.Scatter(
                 x=points[of, 0], y=points[of, 1], mode="markers", name=f"leaves, colour {i + 1}",
                 showlegend=False, text=[f"node {n}: {rows[n]} rows" for n in leaf[of]],
+                meta=leaf[of].tolist(),  # the leaf of each point
                 hovertemplate="%{text}<extra></extra>",
                 marker={"color": color, "symbol": theme.SYMBOLS[i], "size": 6, "opacity": 0.7},
             )

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -35,6 +36,7 @@ OWN = {
     "refit": Choice(*FITS),
     "node": Number(0, 0, 1_000_000),
 }
+_REGIONS = Path(__file__).with_name("regions.js")
 OPTIONS: dict[str, dict[str, Any]] = {"column": {}, "path": {"stem": 0.25, "max_height": 12}}
 
 
@@ -73,10 +75,6 @@ class Reading:
     @property
     def height(self) -> int:
         return self.tests.shape[1]
-
-    @property
-    def rows(self) -> NDArray[np.intp]:
-        return self.tree.n_rows
 
 
 def read(problem: Problem, split: str, refit: str) -> Reading:
@@ -152,8 +150,9 @@ def look_at_map(problem: Problem, reading: Reading, height: int) -> str:
         "same support vectors; those of one node are ringed"
     )
     return (
-        f"{where}: {leaves} regions at height {height}. Click a point to make it the query: the "
-        "numbers are the support vectors on its path, in the order they are asked."
+        f"{where}: {leaves} regions at height {height}. Point anywhere, or at a node of the tree "
+        "below, to see its region. Click a point to make it the query: the numbers are the support "
+        "vectors on its path, in the order they are asked."
     )
 
 
@@ -201,11 +200,26 @@ def path_table(reading: Reading, record: TreeTrace, height: int) -> pd.DataFrame
     )
 
 
+def choose_query() -> None:
+    """Callback: the point clicked on the map is the query, and its leaf the node to look at."""
+    query = parts.clicked("tree_map")
+    if query is not None:
+        state.put(query=query, node=0)
+
+
 def choose_node() -> None:
     """Callback: the node clicked in the tree is the one to look at."""
     node = parts.clicked("tree_path")
     if node is not None:
         state.put(node=node)
+
+
+def highlight_regions() -> None:
+    """Let the map show the region of the leaf, or of the node of the tree, under the pointer.
+
+    Streamlit's sanitiser drops a script that holds what looks like a tag.
+    """
+    st.html(f"<script>{_REGIONS.read_text()}</script>", unsafe_allow_javascript=True)
 
 
 def node_card(problem: Problem, reading: Reading, node: int) -> None:

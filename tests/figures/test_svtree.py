@@ -46,7 +46,7 @@ def partition(rows, shape, height=4):
 def test_map_of_a_plane():
     view, grid = plane()
     part = partition(grid, (20, 20))
-    figure = tree_map(view, part, CLF.tree_.n_rows, query=5)
+    figure = tree_map(view, part, CLF.tree_.to_frame(), query=5)
     regions = named(figure, "leaves")
     assert np.shape(regions.z) == (20, 20)
     np.testing.assert_array_equal(np.asarray(regions.customdata)[..., 0], part.leaf)
@@ -57,15 +57,18 @@ def test_map_of_a_plane():
     np.testing.assert_allclose(path.x, part.path[:, 0], rtol=1e-6)
     assert named(figure, "queries").customdata.tolist() == list(range(120))
     assert named(figure, "the query").x[0] == pytest.approx(X[5, 0])
+    assert figure.layout.meta["parent"] == CLF.tree_.parent.tolist()
 
 
 def test_map_of_a_projection_says_so_and_colours_points():
     view, _ = plane(flat=False)
     part = partition(X, (120,))
-    figure = tree_map(view, part, CLF.tree_.n_rows, query=5)
+    figure = tree_map(view, part, CLF.tree_.to_frame(), query=5)
     assert figure.layout.title.text == "PCA projection"
     points = [t for t in figure.data if (t.name or "").startswith("leaves")]
     assert sum(len(t.x) for t in points) == 120
+    leaf = {tuple(p): n for t in points for p, n in zip(zip(t.x, t.y), t.meta)}
+    assert [leaf[tuple(p)] for p in X.astype(np.float32)] == part.leaf.tolist()
     assert len(named(figure, "region of node 1").x) == part.region.sum()
 
 

@@ -1,6 +1,7 @@
 """The Support vector tree page."""
 
 import json
+import re
 
 import numpy as np
 import pytest
@@ -43,6 +44,13 @@ def test_height_only_reads_again(page, monkeypatch):
 def test_charts_are_light(page):
     size = sum(len(chart.proto.spec) for chart in page.get("plotly_chart"))
     assert size < 350_000
+
+
+def test_the_script_passes_the_sanitiser(page):
+    (html,) = page.get("html")
+    script = html.proto.body.removeprefix("<script>").removesuffix("</script>")
+    assert "plotly_hover" in script
+    assert not re.search(r"<[/\w!]", script)
 
 
 def test_the_curve_ends_where_the_tree_does(page):

@@ -47,16 +47,18 @@ def bounds(trace: AnytimeTrace, step: int) -> go.Figure:
     last = _last_shown(trace, step)
     k = _thinned(last + 1)
     top = _height(trace, last)
-    figure = go.Figure([*_interval(trace, k), *_marks(trace, step, last), *_residuals(trace, k)])
-    theme.finish(figure, "kernel values computed, k", "f(x)", height=560)
     text = f"sign certain at k = {trace.stop}"
     if not is_certain(trace, trace.stop):
         text = f"exact sum taken after k = {trace.stop}"
     note = {"text": text, "x": trace.stop, "y": 1, "yref": "paper"}
     right = trace.stop > last / 2
-    figure.update_layout(
+    return theme.figure(
+        [*_interval(trace, k), *_marks(trace, step, last), *_residuals(trace, k)],
+        "kernel values computed, k", "f(x)", height=560,
         yaxis={"domain": [0.37, 1.0], "range": [-top, top]},
-        yaxis2={"domain": [0.0, 0.3], "type": "log", "title": "share left", "zeroline": False},
+        yaxis2={
+            "domain": [0.0, 0.3], "type": "log", "title": {"text": "share left"}, "zeroline": False
+        },
         xaxis={"anchor": "y2", "range": [-0.01 * last, 1.01 * last]},
         hovermode="x unified",
         legend={"traceorder": "normal"},
@@ -71,7 +73,6 @@ def bounds(trace: AnytimeTrace, step: int) -> go.Figure:
             note | {"xanchor": "right" if right else "left", "showarrow": False, "yanchor": "top"}
         ],
     )  # fmt: skip
-    return figure
 
 
 def is_certain(trace: AnytimeTrace, step: int) -> bool:
@@ -94,34 +95,35 @@ def _height(trace: AnytimeTrace, last: int) -> float:
     return 1.05 * max(abs(trace.lower[k]), abs(trace.upper[k]), 1.5 * abs(trace.exact))
 
 
-def _interval(trace: AnytimeTrace, k: NDArray[np.intp]) -> list[go.Scatter]:
+def _interval(trace: AnytimeTrace, k: NDArray[np.intp]) -> list[theme.Trace]:
     edge = _line(theme.COLORS[5], 1)
     upper, lower = theme.light(trace.upper[k]), theme.light(trace.lower[k])
     return [
-        go.Scatter(
-            x=k, y=upper, mode="lines", name="upper bound", line=edge, showlegend=False,
+        theme.trace(
+            "scatter", x=k, y=upper, mode="lines", name="upper bound", line=edge, showlegend=False,
             hovertemplate="%{y:.4g}",
         ),
-        go.Scatter(
-            x=k, y=lower, mode="lines", name="interval that holds f(x)", line=edge,
+        theme.trace(
+            "scatter", x=k, y=lower, mode="lines", name="interval that holds f(x)", line=edge,
             fill="tonexty", fillcolor=theme.SEQUENTIAL[1],
             hovertemplate="%{y:.4g}<extra>lower bound</extra>",
         ),
-        go.Scatter(
-            x=k, y=theme.light(trace.partial[k]), mode="lines", name="f<sub>k</sub>(x)",
+        theme.trace(
+            "scatter", x=k, y=theme.light(trace.partial[k]), mode="lines", name="f<sub>k</sub>(x)",
             line=_line(theme.COLORS[0], 2), hovertemplate="%{y:.4g}",
         ),
     ]  # fmt: skip
 
 
-def _marks(trace: AnytimeTrace, step: int, last: int) -> list[go.Scatter]:
+def _marks(trace: AnytimeTrace, step: int, last: int) -> list[theme.Trace]:
     return [
-        go.Scatter(
+        theme.trace(
+            "scatter",
             x=[0, last], y=theme.light([trace.exact] * 2), mode="lines", name="exact f(x)",
             line=_line(theme.COLORS[1], 2, "dash"), hoverinfo="skip",
         ),
-        go.Scatter(
-            x=[step, step], y=theme.light([trace.lower[step], trace.upper[step]]),
+        theme.trace(
+            "scatter", x=[step, step], y=theme.light([trace.lower[step], trace.upper[step]]),
             mode="lines+markers", name=f"known after {step}", hoverinfo="skip",
             marker={"symbol": "line-ew-open", "size": 14, "color": theme.COLORS[4]},
             line=_line(theme.COLORS[4], 4),
@@ -129,7 +131,7 @@ def _marks(trace: AnytimeTrace, step: int, last: int) -> list[go.Scatter]:
     ]  # fmt: skip
 
 
-def _residuals(trace: AnytimeTrace, k: NDArray[np.intp]) -> list[go.Scatter]:
+def _residuals(trace: AnytimeTrace, k: NDArray[np.intp]) -> list[theme.Trace]:
     """What is left of machine and query, as a share of their start."""
     drawn = []
     for values, name, slot, dash in (
@@ -138,8 +140,8 @@ def _residuals(trace: AnytimeTrace, k: NDArray[np.intp]) -> list[go.Scatter]:
     ):
         share = np.maximum(values[k] / max(float(values[0]), 1e-300), 1e-6)
         drawn.append(
-            go.Scatter(
-                x=k, y=theme.light(share), yaxis="y2", mode="lines", name=name,
+            theme.trace(
+                "scatter", x=k, y=theme.light(share), yaxis="y2", mode="lines", name=name,
                 line=_line(theme.COLORS[slot], 2, dash), hovertemplate="%{y:.3g} of its start",
             )
         )  # fmt: skip
@@ -155,23 +157,23 @@ def orderings(records: Mapping[str, OrderRecord], chosen: str) -> go.Figure:
         widths = np.maximum(record.width[k], 1e-6)
         for axis, values, form in (("", widths, ":.3g"), ("2", record.decided[k], ":.1%")):
             lines.append(
-                go.Scatter(
+                theme.trace(
+                    "scatter",
                     x=k, y=theme.light(values), xaxis="x" + axis, yaxis="y" + axis, mode="lines",
                     name=name, line=line, legendgroup=name, showlegend=not axis,
                     hovertemplate="k = %{x}: %{y" + form + "}",
                 )
             )  # fmt: skip
-    figure = theme.finish(go.Figure(lines), "kernel values computed, k", "", height=430)
-    figure.update_layout(
+    across = "kernel values computed, k"
+    return theme.figure(
+        lines, across, "mean width, upper - lower",
         xaxis={"domain": [0.0, 0.44]},
-        xaxis2={"domain": [0.56, 1.0], "anchor": "y2", "title": "kernel values computed, k"},
-        yaxis={
-            "title": "mean width, upper - lower", "type": "log", "dtick": _log_ticks(records),
-            "exponentformat": "power",
+        xaxis2={"domain": [0.56, 1.0], "anchor": "y2", "title": {"text": across}},
+        yaxis={"type": "log", "dtick": _log_ticks(records), "exponentformat": "power"},
+        yaxis2={
+            "anchor": "x2", "title": {"text": "share of queries decided"}, "tickformat": ".0%"
         },
-        yaxis2={"anchor": "x2", "title": "share of queries decided", "tickformat": ".0%"},
     )  # fmt: skip
-    return figure
 
 
 def _log_ticks(records: Mapping[str, OrderRecord]) -> int | str:
@@ -189,19 +191,17 @@ def steps(
 
     The position of a query is the `customdata` of its point.
     """
-    figure = effort(outputs, costs, labels, class_names, query, n_vectors, height=460)
-    figure.add_trace(
-        go.Histogram(
-            y=theme.light(costs), xaxis="x2", nbinsy=40, name="queries", showlegend=False,
-            marker={"color": theme.COLORS[9]}, hovertemplate="%{x} queries<extra>%{y}</extra>",
-        )
+    histogram = theme.trace(
+        "histogram",
+        y=theme.light(costs), xaxis="x2", nbinsy=40, name="queries", showlegend=False,
+        marker={"color": theme.COLORS[9]}, hovertemplate="%{x} queries<extra>%{y}</extra>",
     )  # fmt: skip
-    figure.update_layout(
+    return effort(
+        outputs, costs, labels, class_names, query, n_vectors, height=460, more=[histogram],
         xaxis={"domain": [0.0, 0.8]},
-        xaxis2={"domain": [0.83, 1.0], "title": "queries", "zeroline": False},
+        xaxis2={"domain": [0.83, 1.0], "title": {"text": "queries"}, "zeroline": False},
         bargap=0.05,
-    )
-    return figure
+    )  # fmt: skip
 
 
 def _slot(i: int) -> int:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Any
 
@@ -44,8 +45,10 @@ class Plane:
     title: str | None = None
 
 
-def boundary(plane: Plane, query: int | None = None, height: int = 520) -> go.Figure:
-    """Draw the plane; `query` is the row of `plane.queries` to mark."""
+def boundary(
+    plane: Plane, query: int | None = None, height: int = 520, more: Iterable[theme.Trace] = ()
+) -> go.Figure:
+    """Draw the plane and `more` upon it; `query` is the row of `plane.queries` to mark."""
     axes: dict[str, Any] = {}
     traces: list[Any] = []
     if plane.x is not None and plane.y is not None and plane.values is not None:
@@ -55,14 +58,15 @@ def boundary(plane: Plane, query: int | None = None, height: int = 520) -> go.Fi
     traces += [*training_points(plane), *support_vectors(plane), click_layer(plane.queries)]
     if query is not None:
         traces.append(query_mark(plane.queries[query]))
-    return theme.figure(traces, *plane.axes, title=plane.title, height=height, **axes)
+    return theme.figure([*traces, *more], *plane.axes, title=plane.title, height=height, **axes)
 
 
-def field(x: NDArray, y: NDArray, values: NDArray) -> list[go.Contour]:
+def field(x: NDArray, y: NDArray, values: NDArray) -> list[theme.Trace]:
     """Return the decision function as bands of colour, and the line where it is zero."""
     reach = float(np.percentile(np.abs(values), 95)) or 1.0
     grid = {"x": theme.light(x), "y": theme.light(y), "z": theme.light(values)}
-    bands = go.Contour(
+    bands = theme.trace(
+        "contour",
         **grid,
         colorscale=theme.diverging_scale(),
         zmin=-reach,
@@ -75,7 +79,8 @@ def field(x: NDArray, y: NDArray, values: NDArray) -> list[go.Contour]:
         name="f(x)",
         showlegend=False,
     )
-    line = go.Contour(
+    line = theme.trace(
+        "contour",
         **grid,
         contours={"type": "constraint", "operation": "=", "value": 0.0},
         line={"width": 2.5, "color": theme.INK},
@@ -86,7 +91,7 @@ def field(x: NDArray, y: NDArray, values: NDArray) -> list[go.Contour]:
     return [bands, line]
 
 
-def training_points(plane: Plane, most: int = 1000) -> list[go.Scatter]:
+def training_points(plane: Plane, most: int = 1000) -> list[theme.Trace]:
     """Return the training rows of each class, by colour and symbol."""
     shown = theme.thinned(len(plane.points), most)
     points, labels = plane.points[shown], plane.labels[shown]
@@ -94,7 +99,8 @@ def training_points(plane: Plane, most: int = 1000) -> list[go.Scatter]:
     for i, (label, name) in enumerate(zip((-1, 1), plane.class_names)):
         rows = theme.light(points[labels == label])
         traces.append(
-            go.Scatter(
+            theme.trace(
+                "scatter",
                 x=rows[:, 0],
                 y=rows[:, 1],
                 mode="markers",
@@ -106,7 +112,7 @@ def training_points(plane: Plane, most: int = 1000) -> list[go.Scatter]:
     return traces
 
 
-def support_vectors(plane: Plane) -> list[go.Scatter | go.Scattergl]:
+def support_vectors(plane: Plane) -> list[theme.Trace]:
     """Return the support vectors as rings, the area in proportion to |beta|."""
     strength = np.abs(plane.weights)
     crowded = len(strength) > 300
@@ -134,10 +140,11 @@ def support_vectors(plane: Plane) -> list[go.Scatter | go.Scattergl]:
     ]
 
 
-def click_layer(queries: NDArray, most: int = 1000) -> go.Scatter:
+def click_layer(queries: NDArray, most: int = 1000) -> theme.Trace:
     """Return invisible markers that make the map answer a click with the nearest query."""
     rows = theme.thinned(len(queries), most)
-    return go.Scatter(
+    return theme.trace(
+        "scatter",
         x=theme.light(queries[rows, 0]),
         y=theme.light(queries[rows, 1]),
         customdata=rows.astype(np.int32),
@@ -149,6 +156,6 @@ def click_layer(queries: NDArray, most: int = 1000) -> go.Scatter:
     )
 
 
-def query_mark(point: NDArray) -> go.Scatter:
+def query_mark(point: NDArray) -> theme.Trace:
     """Return the mark of the selected query."""
     return theme.star(point[0], point[1])

@@ -47,16 +47,20 @@ def frontier(points: pd.DataFrame, cost: str, height: int = 520) -> go.Figure:
     floor = 0.5 / queries
     heights = np.maximum(drawn["disagreement"].to_numpy(dtype=float), floor)
     costs = drawn["cost"].to_numpy(dtype=float)
-    figure = go.Figure()
-    _add_frontier_line(figure, costs, heights)
+    traces = [_frontier_line(costs, heights)]
     sides = _sides(costs, heights)
     for slot, (family, name) in enumerate(FAMILIES):
         rows = np.flatnonzero((drawn["family"] == family).to_numpy())
         if len(rows):
-            figure.add_trace(_points(drawn, rows, costs, heights, sides, name, slot))
-    theme.finish(figure, f"{cost} (log scale)", "answers that differ (log scale)", height=height)
-    _log_axes(figure, costs, heights, floor)
-    return figure
+            traces.append(_points(drawn, rows, costs, heights, sides, name, slot))
+    return theme.figure(
+        traces,
+        f"{cost} (log scale)",
+        "answers that differ (log scale)",
+        height=height,
+        shapes=[theme.line_at(y=floor, dash="solid", color=theme.FAINT)],
+        **_log_axes(costs, heights, floor),
+    )
 
 
 def on_frontier(costs: NDArray[np.float64], heights: NDArray[np.float64]) -> NDArray[np.intp]:
@@ -76,19 +80,16 @@ def on_frontier(costs: NDArray[np.float64], heights: NDArray[np.float64]) -> NDA
     return np.array(kept, dtype=np.intp)
 
 
-def _add_frontier_line(
-    figure: go.Figure, costs: NDArray[np.float64], heights: NDArray[np.float64]
-) -> None:
+def _frontier_line(costs: NDArray[np.float64], heights: NDArray[np.float64]) -> theme.Trace:
     kept = on_frontier(costs, heights)
-    figure.add_trace(
-        go.Scatter(
-            x=theme.light(costs[kept]),
-            y=theme.light(heights[kept]),
-            mode="lines",
-            line={"shape": "hv", "color": theme.INK, "width": 1.5, "dash": "dot"},
-            name="nothing cheaper changes less",
-            hoverinfo="skip",
-        )
+    return theme.trace(
+        "scatter",
+        x=theme.light(costs[kept]),
+        y=theme.light(heights[kept]),
+        mode="lines",
+        line={"shape": "hv", "color": theme.INK, "width": 1.5, "dash": "dot"},
+        name="nothing cheaper changes less",
+        hoverinfo="skip",
     )
 
 
@@ -106,14 +107,15 @@ def _sides(costs: NDArray[np.float64], heights: NDArray[np.float64]) -> NDArray[
 def _points(
     drawn: pd.DataFrame, rows: NDArray[np.intp], costs: NDArray[np.float64],
     heights: NDArray[np.float64], sides: NDArray[Any], name: str, slot: int,
-) -> go.Scatter:  # fmt: skip
+) -> theme.Trace:  # fmt: skip
     part = drawn.iloc[rows]
     hidden = slot == len(FAMILIES) - 1
-    return go.Scatter(
+    return theme.trace(
+        "scatter",
         x=theme.light(costs[rows]),
         y=theme.light(heights[rows]),
         customdata=drawn.index.to_numpy()[rows].astype(np.int32),
-        text=part["title"],
+        text=part["title"].tolist(),
         hovertext=[_told(row) for row in part.itertuples()],
         hovertemplate="<b>%{text}</b><br>%{hovertext}<extra>click to open</extra>",
         mode="markers+text",
@@ -139,15 +141,16 @@ def _told(row: Any) -> str:
 
 
 def _log_axes(
-    figure: go.Figure, costs: NDArray[np.float64], heights: NDArray[np.float64], floor: float
-) -> None:
+    costs: NDArray[np.float64], heights: NDArray[np.float64], floor: float
+) -> dict[str, Any]:
     ticks = [10.0**e for e in range(-6, 1) if 10.0**e > 1.5 * floor and 10.0**e <= 1.0]
-    figure.update_yaxes(
-        type="log",
-        tickvals=[floor, *ticks],
-        ticktext=["none", *(f"{100 * tick:g}%" for tick in ticks)],
-        range=[np.log10(floor) - 0.4, np.log10(max(heights.max(), 2 * floor)) + 0.35],
-    )
     low, high = np.log10(costs.min()), np.log10(costs.max())
-    figure.update_xaxes(type="log", dtick="D2", range=[low - 0.25, high + 0.25])
-    figure.add_hline(y=floor, line={"color": theme.FAINT, "width": 1})
+    return {
+        "xaxis": {"type": "log", "dtick": "D2", "range": [low - 0.25, high + 0.25]},
+        "yaxis": {
+            "type": "log",
+            "tickvals": [floor, *ticks],
+            "ticktext": ["none", *(f"{100 * tick:g}%" for tick in ticks)],
+            "range": [np.log10(floor) - 0.4, np.log10(max(heights.max(), 2 * floor)) + 0.35],
+        },
+    }

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from typing import Any
 
 import numpy as np
@@ -20,6 +21,8 @@ def effort(
     n_vectors: int | None = None,
     note: str | None = None,
     height: int = 430,
+    more: Iterable[theme.Trace] = (),
+    **layout: Any,
 ) -> go.Figure:
     """Draw f(x) of each query against the kernel values spent on it.
 
@@ -30,6 +33,7 @@ def effort(
         the `customdata` of its point.
     n_vectors : what the exact machine spends on every query, drawn as a line
     note : what to notice, written into the empty part of the chart
+    more, layout : traces drawn beside these, and what they add to the layout
     """
     outputs, costs, labels = np.asarray(outputs), np.asarray(costs), np.asarray(labels)
     rows = theme.thinned(len(outputs))
@@ -44,7 +48,7 @@ def effort(
     top = max(float(np.max(costs, initial=1.0)), float(n_vectors or 0))
     sampled = len(rows) < len(outputs)
     return theme.figure(
-        traces,
+        [*traces, *more],
         "f(x): its sign is the class",
         "kernel values computed",
         f"A sample of {len(rows):,} of {len(outputs):,} queries" if sampled else None,
@@ -53,6 +57,7 @@ def effort(
         shapes=[theme.line_at(x=0.0)]
         + ([] if n_vectors is None else [theme.line_at(y=n_vectors, dash="dash")]),
         annotations=_words(n_vectors, note),
+        **layout,
     )
 
 
@@ -84,7 +89,7 @@ def _queries(
     slot: int,
     n_points: int,
     symbol: str | None = None,
-) -> go.Scatter | go.Scattergl:
+) -> theme.Trace:
     return theme.scatter(
         n_points,
         x=theme.light(outputs[rows]),

@@ -82,12 +82,13 @@ def local_map(plane: Plane, local: LocalMap, query: int, height: int = 620) -> g
     return theme.figure(traces, *plane.axes, title=plane.title, height=height, **axes)
 
 
-def _regions(plane: Plane, local: LocalMap) -> list[go.Heatmap]:
+def _regions(plane: Plane, local: LocalMap) -> list[theme.Trace]:
     """Colour each place by the centre that answers there."""
     count = len(REGIONS)
     steps = [[[i / count, color], [(i + 1) / count, color]] for i, color in enumerate(REGIONS)]
     return [
-        go.Heatmap(
+        theme.trace(
+            "heatmap",
             **_grid(plane),
             z=(np.asarray(local.regions) % count).astype(np.uint8),
             zmin=-0.5,
@@ -111,15 +112,16 @@ def _boundaries(plane: Plane, local: LocalMap) -> list[Any]:
     zero = {"type": "constraint", "operation": "=", "value": 0.0}
     pieces = _broken(local.lines)
     return [
-        go.Contour(
-            **grid, z=values, contours=zero, hoverinfo="skip",
+        theme.trace(
+            "contour", **grid, z=values, contours=zero, hoverinfo="skip",
             line={"width": 2, "color": theme.COLORS[7]}, name="global SVM", showlegend=True,
         ),
-        go.Scatter(
-            x=pieces[:, 0], y=pieces[:, 1], mode="lines", hoverinfo="skip",
+        theme.trace(
+            "scatter", x=pieces[:, 0], y=pieces[:, 1], mode="lines", hoverinfo="skip",
             line={"width": 1.3, "color": theme.COLORS[0]}, opacity=0.75, name="local boundaries",
         ),
-        go.Contour(
+        theme.trace(
+            "contour",
             **grid, z=theme.light(np.asarray(local.composed)), contours=zero, hoverinfo="skip",
             line={"width": 2.6, "color": theme.INK, "dash": "dash"}, name="composed boundary",
             showlegend=True,
@@ -127,7 +129,7 @@ def _boundaries(plane: Plane, local: LocalMap) -> list[Any]:
     ]  # fmt: skip
 
 
-def _circles(local: LocalMap) -> list[go.Scatter]:
+def _circles(local: LocalMap) -> list[theme.Trace]:
     """k'-neighbourhoods bold, k-neighbourhoods thin, the answering one's boldest."""
     angle = np.linspace(0, 2 * np.pi, 25)
     ring = np.column_stack([np.cos(angle), np.sin(angle)])
@@ -146,8 +148,8 @@ def _circles(local: LocalMap) -> list[go.Scatter]:
     for name, rows, radii, width, dash, opacity in styles:
         line = rings(rows, radii)
         traces.append(
-            go.Scatter(
-                x=line[:, 0], y=line[:, 1], mode="lines", name=name, hoverinfo="skip",
+            theme.trace(
+                "scatter", x=line[:, 0], y=line[:, 1], mode="lines", name=name, hoverinfo="skip",
                 line={"width": width, "dash": dash, "color": theme.INK}, opacity=opacity,
                 showlegend=name != "k of who answers",
             )
@@ -155,25 +157,25 @@ def _circles(local: LocalMap) -> list[go.Scatter]:
     return traces
 
 
-def _links(local: LocalMap) -> go.Scatter:
+def _links(local: LocalMap) -> theme.Trace:
     """In a projection circles mean nothing: link the centre to the points it answers for."""
     inner = local.members[: local.n_cover]
     ends = np.stack([np.broadcast_to(local.centers[local.answering], inner.shape), inner], axis=1)
     lines = _broken(ends)
-    return go.Scatter(
-        x=lines[:, 0], y=lines[:, 1], mode="lines", name="centre to its k' points",
+    return theme.trace(
+        "scatter", x=lines[:, 0], y=lines[:, 1], mode="lines", name="centre to its k' points",
         hoverinfo="skip", line={"width": 0.7, "color": theme.INK}, opacity=0.5,
     )  # fmt: skip
 
 
-def _answer(point: NDArray, local: LocalMap) -> list[go.Scatter]:
+def _answer(point: NDArray, local: LocalMap) -> list[theme.Trace]:
     """From the query to its nearest training point to the centre; members and vectors there."""
     path = theme.light(np.stack([point, local.nearest, local.centers[local.answering]]))
     return [
         _marks(local.members, "its neighbourhood", "circle-open", 8, theme.INK, 0.45),
         _marks(local.vectors, "its support vectors", "circle-open", 12, theme.COLORS[3]),
-        go.Scatter(
-            x=path[:, 0], y=path[:, 1], mode="lines+markers", hoverinfo="skip",
+        theme.trace(
+            "scatter", x=path[:, 0], y=path[:, 1], mode="lines+markers", hoverinfo="skip",
             name="query, nearest point, centre", line={"width": 2, "color": theme.COLORS[4]},
             marker={
                 "size": [1, 9, 15], "symbol": ["circle", "circle-open-dot", "cross"],
@@ -185,10 +187,10 @@ def _answer(point: NDArray, local: LocalMap) -> list[go.Scatter]:
 
 def _marks(
     rows: NDArray, name: str, symbol: str, size: float, color: str, opacity: float = 1.0
-) -> go.Scatter:
+) -> theme.Trace:
     rows = theme.light(rows).reshape(-1, 2)
-    return go.Scatter(
-        x=rows[:, 0], y=rows[:, 1], mode="markers", name=name, hoverinfo="skip",
+    return theme.trace(
+        "scatter", x=rows[:, 0], y=rows[:, 1], mode="markers", name=name, hoverinfo="skip",
         marker={
             "symbol": symbol, "size": size, "color": color, "opacity": opacity,
             "line": {"width": 1.6, "color": color},
@@ -253,7 +255,8 @@ def local_sweep(sweep: pd.DataFrame, svm_accuracy: float, m: int, k: int) -> go.
     for i, (name, column, axis, level, level_name) in enumerate(panels):
         color, symbol = theme.COLORS[i + 2], theme.SYMBOLS[i]
         traces.append(
-            go.Scatter(
+            theme.trace(
+                "scatter",
                 x=x, y=theme.light(sweep[column]), yaxis=axis, mode="lines+markers", name=name,
                 line={"color": color}, marker={"symbol": symbol, "size": 8, "color": color},
                 hovertemplate=f"k = %{{x:.0f}}<br>{name} %{{y:.4g}}<extra></extra>",
@@ -261,7 +264,8 @@ def local_sweep(sweep: pd.DataFrame, svm_accuracy: float, m: int, k: int) -> go.
         )  # fmt: skip
         if level is not None:
             traces.append(
-                go.Scatter(
+                theme.trace(
+                    "scatter",
                     x=x[[0, -1]], y=theme.light([level, level]), yaxis=axis, mode="lines",
                     name=level_name, line={"color": theme.COLORS[7], "dash": "dash"},
                 )

@@ -93,8 +93,8 @@ def trajectory(
               "where it would have gone", dash="dot", opacity=0.45),
         _line(k[: stop + 1], trace.partial[: stop + 1], texts[: stop + 1], "partial output g_k",
               opacity=1.0),
-        go.Scatter(
-            x=theme.light([0, shown.stop - 1]), y=level, mode="lines", name="exact f(x)",
+        theme.trace(
+            "scatter", x=theme.light([0, shown.stop - 1]), y=level, mode="lines", name="exact f(x)",
             line={"color": theme.INK, "dash": "dash", "width": 1.5}, hoverinfo="skip",
         ),
         theme.star(stop, trace.partial[stop], "stopped here"),
@@ -129,8 +129,8 @@ def neighbor_images(
             f"<b>{k}: {class_names[int(beta[i] > 0)]}</b><br>β {beta[i]:.3g}, "
             f"K {trace.value[k]:.3g}<br>g<sub>{k}</sub> = {trace.partial[k]:.3g}"
         )
-    tiles = go.Heatmap(
-        z=mosaic, colorscale=theme.sequential_scale(), showscale=False, hoverinfo="skip",
+    tiles = theme.trace(
+        "heatmap", z=mosaic, colorscale=theme.sequential_scale(), showscale=False, hoverinfo="skip",
         name="images",
     )  # fmt: skip
     touched = min(trace.stop, SHOWN)
@@ -144,34 +144,30 @@ def neighbor_images(
         for place, text in enumerate(words)
     ]  # fmt: skip
     hidden = {"visible": False}
-    figure = theme.figure(
+    return theme.figure(
         [tiles], "", "", _touched(trace, touched), height, shapes=[frame], annotations=notes,
-        xaxis=hidden, yaxis=hidden | {"range": [-0.75 * tall, tall + 1]},
+        xaxis=hidden, yaxis=hidden | {"range": [-0.75 * tall, tall + 1]}, dragmode=False,
     )  # fmt: skip
-    figure.update_layout(dragmode=False)
-    return figure
 
 
 def neighbor_map(
     trace: NSVTrace, plane: boundary.Plane, query: int, height: int = 460
 ) -> go.Figure:
     """Mark the support vectors that the query touched on the map, numbered as they came."""
-    figure = boundary.boundary(plane, query, height)
     first = trace.index[1 : max(trace.stop, 1) + 1]
     at = plane.vectors[first]
     numbers = [str(k) if k <= 3 * SHOWN else "" for k in range(1, len(first) + 1)]
-    figure.add_trace(
-        go.Scatter(
-            x=theme.light(at[:, 0]), y=theme.light(at[:, 1]), mode="markers+text", text=numbers,
-            textposition="top center", name="touched, in order" if trace.stop else "nearest",
-            customdata=theme.light(np.column_stack([trace.value, trace.partial])[1 : len(at) + 1]),
-            hovertemplate="step %{text}: kernel %{customdata[0]:.3g}, "
-            "g<sub>k</sub> %{customdata[1]:.3g}<extra></extra>",
-            marker={"symbol": "circle-open", "size": 14, "color": theme.COLORS[4],
-                    "line": {"width": 2.5}},
-        )
+    touched = theme.trace(
+        "scatter",
+        x=theme.light(at[:, 0]), y=theme.light(at[:, 1]), mode="markers+text", text=numbers,
+        textposition="top center", name="touched, in order" if trace.stop else "nearest",
+        customdata=theme.light(np.column_stack([trace.value, trace.partial])[1 : len(at) + 1]),
+        hovertemplate="step %{text}: kernel %{customdata[0]:.3g}, "
+        "g<sub>k</sub> %{customdata[1]:.3g}<extra></extra>",
+        marker={"symbol": "circle-open", "size": 14, "color": theme.COLORS[4],
+                "line": {"width": 2.5}},
     )  # fmt: skip
-    return figure
+    return boundary.boundary(plane, query, height, more=[touched])
 
 
 def tradeoff(table: pd.DataFrame, present: tuple[float, float], height: int = 430) -> go.Figure:
@@ -186,8 +182,8 @@ def tradeoff(table: pd.DataFrame, present: tuple[float, float], height: int = 43
     traces: list[Any] = []
     for slot, (name, part) in enumerate(table.groupby("setting", sort=False)):
         traces.append(
-            go.Scatter(
-                x=theme.light(part["speedup"]), y=theme.light(part["disagreements"]),
+            theme.trace(
+                "scatter", x=theme.light(part["speedup"]), y=theme.light(part["disagreements"]),
                 customdata=part["window"].to_numpy(np.int32), mode="lines+markers", name=str(name),
                 line={"color": theme.COLORS[slot % 10], "width": 1},
                 marker={"color": theme.COLORS[slot % 10], "symbol": theme.SYMBOLS[slot % 10],
@@ -203,8 +199,9 @@ def tradeoff(table: pd.DataFrame, present: tuple[float, float], height: int = 43
     )  # fmt: skip
 
 
-def _threshold(k: NDArray, values: NDArray, name: str, above: bool) -> go.Scatter:
-    return go.Scatter(
+def _threshold(k: NDArray, values: NDArray, name: str, above: bool) -> theme.Trace:
+    return theme.trace(
+        "scatter",
         x=theme.light(k),
         y=theme.light(values),
         mode="lines",
@@ -216,8 +213,9 @@ def _threshold(k: NDArray, values: NDArray, name: str, above: bool) -> go.Scatte
 
 def _line(
     k: NDArray, values: NDArray, texts: NDArray, name: str, opacity: float, dash: str = "solid"
-) -> go.Scatter:
-    return go.Scatter(
+) -> theme.Trace:
+    return theme.trace(
+        "scatter",
         x=theme.light(k),
         y=theme.light(values),
         text=texts.tolist(),

@@ -65,8 +65,8 @@ def reduced_map(
     for i, name in enumerate(plane.class_names):
         taken = (weights > 0) == bool(i)
         traces.append(
-            go.Scatter(
-                x=theme.light(vectors[taken, 0]), y=theme.light(vectors[taken, 1]),
+            theme.trace(
+                "scatter", x=theme.light(vectors[taken, 0]), y=theme.light(vectors[taken, 1]),
                 mode="markers", name=f"reduced vector, {name}",
                 text=[f"z{k + 1}, weight {w:+.3g}" for k, w in enumerate(weights) if taken[k]],
                 hovertemplate="%{text}<extra></extra>",
@@ -90,7 +90,8 @@ def reduced_error(curves: Curves, n: int) -> go.Figure:
         ("error, Bayes threshold", curves.bayes_error, 1, "dot", "y2"),
     )
     traces: list[Any] = [
-        go.Scatter(
+        theme.trace(
+            "scatter",
             x=sizes, y=theme.light(values[1:]), mode="lines+markers", name=name, yaxis=axis,
             line={"color": theme.COLORS[slot], "width": 2.5, "dash": dash},
             marker={"symbol": theme.SYMBOLS[slot], "size": 6},
@@ -99,7 +100,8 @@ def reduced_error(curves: Curves, n: int) -> go.Figure:
         for name, values, slot, dash, axis in lines
     ]  # fmt: skip
     traces.append(
-        go.Scatter(
+        theme.trace(
+            "scatter",
             x=[1, int(sizes[-1])], y=theme.light([curves.machine_error] * 2), mode="lines",
             name="error of the machine itself", yaxis="y2", hoverinfo="skip",
             line={"color": theme.INK, "width": 1.5, "dash": "longdash"},
@@ -131,7 +133,9 @@ def two_boundaries(
         is_first = axes == "xy"
         traces += [_bands(grid, reach, is_first), _zero(grid, is_first)]
         for trace in (click_layer(plane.queries), query_mark(plane.queries[query])):
-            traces.append(trace.update(xaxis=grid["xaxis"], yaxis=grid["yaxis"], showlegend=False))
+            traces.append(
+                {**trace, "xaxis": grid["xaxis"], "yaxis": grid["yaxis"], "showlegend": False}
+            )
     spans = {"range": [float(plane.y[0]), float(plane.y[-1])], "title": {"text": plane.axes[1]}}
     across = {"range": [float(plane.x[0]), float(plane.x[-1])], "title": {"text": plane.axes[0]}}
     return theme.figure(
@@ -167,8 +171,8 @@ def two_outputs(
     ]  # fmt: skip
     traces.append(query_mark(np.array([exact[query], reduced[query]])))
     ends = [float(min(exact.min(), reduced.min())), float(max(exact.max(), reduced.max()))]
-    diagonal = go.Scatter(
-        x=ends, y=ends, mode="lines", name="equal outputs", hoverinfo="skip",
+    diagonal = theme.trace(
+        "scatter", x=ends, y=ends, mode="lines", name="equal outputs", hoverinfo="skip",
         line={"color": theme.INK, "width": 1, "dash": "dash"},
     )  # fmt: skip
     return theme.figure(
@@ -177,18 +181,18 @@ def two_outputs(
     )  # fmt: skip
 
 
-def _bands(grid: dict[str, Any], reach: float, is_first: bool) -> go.Contour:
-    return go.Contour(
-        **grid, colorscale=theme.diverging_scale(), zmin=-reach, zmax=reach, zmid=0,
+def _bands(grid: dict[str, Any], reach: float, is_first: bool) -> theme.Trace:
+    return theme.trace(
+        "contour", **grid, colorscale=theme.diverging_scale(), zmin=-reach, zmax=reach, zmid=0,
         contours={"start": -reach, "end": reach, "size": reach / 6}, line={"width": 0},
         showscale=is_first, colorbar={"title": {"text": "f(x)"}, "thickness": 12},
         hoverinfo="skip", name="f(x)", showlegend=False,
     )  # fmt: skip
 
 
-def _zero(grid: dict[str, Any], is_first: bool) -> go.Contour:
-    return go.Contour(
-        **grid, contours={"type": "constraint", "operation": "=", "value": 0.0},
+def _zero(grid: dict[str, Any], is_first: bool) -> theme.Trace:
+    return theme.trace(
+        "contour", **grid, contours={"type": "constraint", "operation": "=", "value": 0.0},
         line={"width": 2.5, "color": theme.INK}, hoverinfo="skip", name="boundary",
         showlegend=is_first,
     )  # fmt: skip
@@ -216,7 +220,8 @@ def _mosaic(
             {"x": left + width / 2 - 0.5, "y": top + height, "text": captions[i],
              "showarrow": False, "yanchor": "top", "font": {"size": 11}}
         )  # fmt: skip
-    heat = go.Heatmap(
+    heat = theme.trace(
+        "heatmap",
         z=sheet, colorscale=colors, zmin=span[0], zmax=span[1], hoverinfo="skip", name="pixels",
         colorbar={"title": {"text": "pixel"}, "thickness": 12}, showlegend=False,
     )  # fmt: skip

@@ -78,8 +78,8 @@ def tree_path(nodes: pd.DataFrame, trace: TreeTrace, height: int, chosen: int) -
         mode="lines", name="branches", hoverinfo="skip", line={"color": theme.FAINT, "width": 1.5},
     )  # fmt: skip
     lit = pd.Series(x, index=shown.index)[path].to_numpy()
-    on_path = go.Scatter(
-        x=theme.light(lit), y=theme.light(np.arange(1, len(path) + 1)),
+    on_path = theme.trace(
+        "scatter", x=theme.light(lit), y=theme.light(np.arange(1, len(path) + 1)),
         mode="lines", name="the query's path", hoverinfo="skip",
         line={"color": theme.COLORS[4], "width": 5},
     )  # fmt: skip
@@ -101,37 +101,44 @@ def tree_sum(trace: TreeTrace, height: int, images: NDArray[Any] | None = None) 
     last = min(height, trace.stop)
     steps = np.arange(last + 1)
     score = theme.light(trace.score[: last + 1])
-    bars = go.Bar(
-        x=steps, y=score, name="node score", opacity=0.6, marker={"color": theme.COLORS[8]},
+    bars = theme.trace(
+        "bar", x=steps, y=score, name="node score", opacity=0.6, marker={"color": theme.COLORS[8]},
         hovertemplate="step %{x}<br>score %{y:.3g}<extra></extra>",
     )  # fmt: skip
-    line = go.Scatter(
-        x=steps, y=theme.light(trace.partial[: last + 1]), mode="lines+markers",
+    line = theme.trace(
+        "scatter", x=steps, y=theme.light(trace.partial[: last + 1]), mode="lines+markers",
         name="running sum", line={"color": theme.COLORS[4], "width": 3},
         marker={"symbol": theme.QUERY_SYMBOL, "size": 9},
         hovertemplate="after %{x} kernel values<br>output %{y:.4g}<extra></extra>",
     )  # fmt: skip
-    exact = go.Scatter(
-        x=[0, last], y=theme.light([trace.exact, trace.exact]), mode="lines",
+    exact = theme.trace(
+        "scatter", x=[0, last], y=theme.light([trace.exact, trace.exact]), mode="lines",
         name=f"exact f(x) = {trace.exact:.3g}", hoverinfo="skip",
         line={"color": theme.INK, "dash": "dash", "width": 2},
     )  # fmt: skip
-    picture = theme.figure(
-        [bars, line, exact], "kernel values asked", "output", height=430,
-        shapes=[theme.line_at(y=0.0)], xaxis={"dtick": 1 if last < 16 else 5},
+    traces = [bars, line, exact]
+    layout: dict[str, Any] = {}
+    if images is not None:
+        traces.append(_strip(images[:last]))
+        layout["yaxis"] = {"domain": [0.45, 1.0]}
+        layout["yaxis2"] = {"domain": [0.0, 0.25], "autorange": "reversed", "visible": False}
+    return theme.figure(
+        traces, "kernel values asked", "output", height=430,
+        shapes=[theme.line_at(y=0.0)], xaxis={"dtick": 1 if last < 16 else 5}, **layout,
     )  # fmt: skip
-    return picture if images is None else _with_images(picture, images[:last])
 
 
 def tree_heights(curves: pd.DataFrame, linear: float, full: float, height: int) -> go.Figure:
     """Draw accuracy and mean path length against height; `curves` is indexed by height."""
     x = curves.index.to_numpy()
-    accuracy = go.Scatter(
+    accuracy = theme.trace(
+        "scatter",
         x=x, y=theme.light(curves["accuracy"]), name="tree, accuracy", mode="lines+markers",
         line={"color": theme.COLORS[4], "width": 3}, marker={"symbol": "circle"},
         hovertemplate="height %{x}<br>accuracy %{y:.1%}<extra></extra>",
     )  # fmt: skip
-    length = go.Scatter(
+    length = theme.trace(
+        "scatter",
         x=x, y=theme.light(curves["path_length"]), name="mean path length (right)", yaxis="y2",
         mode="lines+markers", line={"color": theme.COLORS[2], "dash": "dot"},
         marker={"symbol": "square", "size": 5},
@@ -139,7 +146,8 @@ def tree_heights(curves: pd.DataFrame, linear: float, full: float, height: int) 
     )  # fmt: skip
     ends = [int(x[0]), int(x[-1])]
     levels = [
-        go.Scatter(
+        theme.trace(
+            "scatter",
             x=ends, y=theme.light([level, level]), name=f"{name} ({level:.1%})", mode="lines",
             hoverinfo="skip", line={"color": color, "dash": dash, "width": 2},
         )
@@ -157,7 +165,7 @@ def tree_heights(curves: pd.DataFrame, linear: float, full: float, height: int) 
 
 def _regions(
     x: NDArray[Any], y: NDArray[Any], partition: Partition, rows: NDArray[Any]
-) -> go.Heatmap:
+) -> theme.Trace:
     """The leaves as areas of colour; neighbours in the tree differ."""
     _, rank = np.unique(partition.leaf, return_inverse=True)
     rank = rank.reshape(partition.leaf.shape)
@@ -165,8 +173,8 @@ def _regions(
     scale = [
         [float(edge), color] for i, color in enumerate(_LEAVES) for edge in (share[i], share[i + 1])
     ]
-    return go.Heatmap(
-        x=theme.light(x), y=theme.light(y), z=(rank % len(_LEAVES)).astype(np.uint8),
+    return theme.trace(
+        "heatmap", x=theme.light(x), y=theme.light(y), z=(rank % len(_LEAVES)).astype(np.uint8),
         zmin=-0.5, zmax=len(_LEAVES) - 0.5, colorscale=scale, showscale=False, opacity=0.35,
         customdata=np.stack([partition.leaf, rows[partition.leaf]], axis=-1).astype(np.int16),
         name="leaves", zsmooth=False,
@@ -174,15 +182,15 @@ def _regions(
     )  # fmt: skip
 
 
-def _lines(plane: Plane, partition: Partition) -> list[go.Contour]:
+def _lines(plane: Plane, partition: Partition) -> list[theme.Trace]:
     x, y, values, output = (
         np.asarray(a) for a in (plane.x, plane.y, plane.values, partition.output)
     )
     grid = {"x": theme.light(x), "y": theme.light(y), "hoverinfo": "skip"}
 
-    def level(z: Any, value: float, name: str, **line: Any) -> go.Contour:
-        return go.Contour(
-            **grid, z=z, name=name, showlegend=True, line=line,
+    def level(z: Any, value: float, name: str, **line: Any) -> theme.Trace:
+        return theme.trace(
+            "contour", **grid, z=z, name=name, showlegend=True, line=line,
             contours={"type": "constraint", "operation": "=", "value": value},
         )  # fmt: skip
 
@@ -207,7 +215,8 @@ def _points_by_leaf(plane: Plane, partition: Partition, rows: NDArray[Any]) -> l
     for i, color in enumerate(_LEAVES):
         of = slot == i
         traces.append(
-            go.Scatter(
+            theme.trace(
+                "scatter",
                 x=points[of, 0], y=points[of, 1], mode="markers", name=f"leaves, colour {i + 1}",
                 showlegend=False, text=[f"node {n}: {rows[n]} rows" for n in leaf[of]],
                 meta=leaf[of].tolist(),  # the leaf of each point
@@ -217,7 +226,8 @@ def _points_by_leaf(plane: Plane, partition: Partition, rows: NDArray[Any]) -> l
         )  # fmt: skip
     inside = points[partition.region[shown]]
     traces.append(
-        go.Scatter(
+        theme.trace(
+            "scatter",
             x=inside[:, 0], y=inside[:, 1], mode="markers", name=partition.name, hoverinfo="skip",
             marker={"color": "rgba(0,0,0,0)", "size": 11,
                     "line": {"width": 1.5, "color": theme.COLORS[4]}},
@@ -226,17 +236,17 @@ def _points_by_leaf(plane: Plane, partition: Partition, rows: NDArray[Any]) -> l
     return traces
 
 
-def _path_marks(path: NDArray[Any]) -> go.Scatter:
+def _path_marks(path: NDArray[Any]) -> theme.Trace:
     path = theme.light(path)
-    return go.Scatter(
-        x=path[:, 0], y=path[:, 1], mode="markers+text", name="asked, in this order",
+    return theme.trace(
+        "scatter", x=path[:, 0], y=path[:, 1], mode="markers+text", name="asked, in this order",
         text=[str(k) for k in range(1, len(path) + 1)], textposition="middle center",
         textfont={"size": 11, "color": theme.PAPER}, hovertemplate="step %{text}<extra></extra>",
         marker={"color": theme.INK, "symbol": "circle", "size": 19},
     )  # fmt: skip
 
 
-def _node_marks(shown: pd.DataFrame, x: NDArray[Any]) -> go.Scatter | go.Scattergl:
+def _node_marks(shown: pd.DataFrame, x: NDArray[Any]) -> theme.Trace:
     rows = shown["n_rows"].to_numpy()
     split = np.isfinite(shown["threshold"].to_numpy())
     text = [
@@ -255,7 +265,7 @@ def _node_marks(shown: pd.DataFrame, x: NDArray[Any]) -> go.Scatter | go.Scatter
     )  # fmt: skip
 
 
-def _asked(trace: TreeTrace, x: NDArray[Any], path: NDArray[Any]) -> go.Scatter:
+def _asked(trace: TreeTrace, x: NDArray[Any], path: NDArray[Any]) -> theme.Trace:
     """The nodes on the path, with what happened there."""
     k = np.arange(1, len(path) + 1)
     text = [
@@ -263,17 +273,17 @@ def _asked(trace: TreeTrace, x: NDArray[Any], path: NDArray[Any]) -> go.Scatter:
         f"threshold {trace.threshold[i]:.3g}<br>running sum {trace.partial[i]:.3g}"
         for i in k
     ]
-    return go.Scatter(
-        x=theme.light(x), y=theme.light(k), mode="markers", name="asked on the path",
+    return theme.trace(
+        "scatter", x=theme.light(x), y=theme.light(k), mode="markers", name="asked on the path",
         customdata=path.astype(np.int32), text=text, hovertemplate="%{text}<extra></extra>",
         marker={"color": theme.COLORS[4], "symbol": theme.QUERY_SYMBOL, "size": 13,
                 "line": {"width": 1, "color": theme.INK}},
     )  # fmt: skip
 
 
-def _ring(x: float, y: float) -> go.Scatter:
-    return go.Scatter(
-        x=[x], y=[y], mode="markers", name="chosen node", hoverinfo="skip",
+def _ring(x: float, y: float) -> theme.Trace:
+    return theme.trace(
+        "scatter", x=[x], y=[y], mode="markers", name="chosen node", hoverinfo="skip",
         marker={"color": "rgba(0,0,0,0)", "size": 24, "line": {"width": 2.5, "color": theme.INK}},
     )  # fmt: skip
 
@@ -310,21 +320,15 @@ def _edges(nodes: NDArray, parent: NDArray, x: NDArray, y: NDArray) -> dict[str,
     }
 
 
-def _with_images(picture: go.Figure, images: NDArray[Any]) -> go.Figure:
-    """Put the images asked under their steps, on an axis of their own."""
+def _strip(images: NDArray[Any]) -> theme.Trace:
+    """The images asked, under their steps, on an axis of their own."""
     count, height, width = images.shape
     strip = np.full((height, count * (width + 2)), np.nan, dtype=np.float32)
     for k, image in enumerate(images):
         strip[:, k * (width + 2) + 1 : k * (width + 2) + 1 + width] = image
     x = 0.5 + (np.arange(strip.shape[1]) + 0.5) / (width + 2)
-    picture.add_trace(
-        go.Heatmap(
-            x=theme.light(x), z=strip, colorscale=theme.sequential_scale(), showscale=False,
-            hoverinfo="skip", name="vectors asked", yaxis="y2",
-        )
+    return theme.trace(
+        "heatmap",
+        x=theme.light(x), z=strip, colorscale=theme.sequential_scale(), showscale=False,
+        hoverinfo="skip", name="vectors asked", yaxis="y2",
     )  # fmt: skip
-    picture.update_layout(
-        yaxis={"domain": [0.45, 1.0]},
-        yaxis2={"domain": [0.0, 0.25], "autorange": "reversed", "visible": False},
-    )
-    return picture

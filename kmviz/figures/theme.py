@@ -69,10 +69,17 @@ SVG_POINTS = 2_000
 MOST_POINTS = 50_000
 
 
-def scatter(n_points: int, **options: Any) -> go.Scatter | go.Scattergl:
+Trace = dict[str, Any]
+
+
+def trace(kind: str, **options: Any) -> Trace:
+    """Return a trace of this kind (`scatter`, `contour`, ...) with plotly's options."""
+    return {"type": kind, **options}
+
+
+def scatter(n_points: int, **options: Any) -> Trace:
     """Return a scatter trace of the kind that draws `n_points` (of the whole chart) smoothly."""
-    kind = go.Scatter if n_points <= SVG_POINTS else go.Scattergl
-    return kind(**options)
+    return trace("scatter" if n_points <= SVG_POINTS else "scattergl", **options)
 
 
 def thinned(n_rows: int, most: int = MOST_POINTS, seed: int = 0) -> NDArray[np.intp]:
@@ -87,9 +94,10 @@ def light(values: ArrayLike) -> NDArray[np.float32]:
     return np.asarray(values, dtype=np.float32)
 
 
-def star(x: float, y: float, name: str = "the query") -> go.Scatter:
+def star(x: float, y: float, name: str = "the query") -> Trace:
     """Return the mark of what is selected."""
-    return go.Scatter(
+    return trace(
+        "scatter",
         x=light([x]),
         y=light([y]),
         mode="markers",
@@ -114,50 +122,47 @@ def sequential_scale() -> list[list[Any]]:
     return [[i / (len(SEQUENTIAL) - 1), color] for i, color in enumerate(SEQUENTIAL)]
 
 
-def keep_unselected(figure: go.Figure) -> go.Figure:
-    """Let a click mark nothing by itself: points not clicked stay as they are."""
-    for trace in figure.data:
-        if trace.type in ("scatter", "scattergl") and "markers" in (trace.mode or ""):
-            opacity = trace.marker.opacity
-            opacity = 1.0 if opacity is None or np.ndim(opacity) else opacity
-            trace.unselected = {"marker": {"opacity": opacity}}
-    return figure
-
-
-def finish(
-    figure: go.Figure, x: str, y: str, title: str | None = None, height: int = 430
-) -> go.Figure:
-    """Name the axes, place title and legend; the last step of every chart."""
-    figure.update_layout(_layout(x, y, title, height))
-    return keep_unselected(figure)
-
-
 def figure(
-    traces: Iterable[Any],
+    traces: Iterable[Trace],
     x: str,
     y: str,
     title: str | None = None,
     height: int = 430,
     **layout: Any,
 ) -> go.Figure:
-    """Return a finished chart of these traces: `go.Figure` and `finish` in one, and faster.
+    """Return the chart of these traces with its axes named, title and legend placed.
 
     What else stands in the layout (`xaxis`, `yaxis`, `shapes`, `annotations`) is added to it.
+
+    Notes
+    -----
+    Plotly checks each option of each trace, which takes longer than anything else on a page. The
+    options here come from our own code, so that tests check them once for all charts instead.
     """
     base = _layout(x, y, title, height)
     for name, value in layout.items():
         base[name] = base[name] | value if isinstance(base.get(name), dict) else value
-    return keep_unselected(go.Figure(data=list(traces), layout=base))
+    return go.Figure(data=[_kept(trace) for trace in traces], layout=base, _validate=False)
 
 
-def line_at(x: float | None = None, y: float | None = None, dash: str = "dot") -> dict[str, Any]:
+def _kept(trace: Trace) -> Trace:
+    """Let a click mark nothing by itself: points not clicked stay as they are."""
+    if trace["type"] not in ("scatter", "scattergl") or "markers" not in trace.get("mode", ""):
+        return trace
+    opacity = trace.get("marker", {}).get("opacity", 1.0)
+    return {**trace, "unselected": {"marker": {"opacity": opacity}}}
+
+
+def line_at(
+    x: float | None = None, y: float | None = None, dash: str = "dot", color: str = INK
+) -> dict[str, Any]:
     """Return the shape of a line across the chart, upright at `x` or level at `y`."""
     place = (
         {"xref": "x", "x0": x, "x1": x, "yref": "paper", "y0": 0, "y1": 1}
         if x is not None
         else {"yref": "y", "y0": y, "y1": y, "xref": "paper", "x0": 0, "x1": 1}
     )
-    return {"type": "line", "line": {"color": INK, "width": 1, "dash": dash}, **place}
+    return {"type": "line", "line": {"color": color, "width": 1, "dash": dash}, **place}
 
 
 def _layout(x: str, y: str, title: str | None, height: int) -> dict[str, Any]:

@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+import plotly.graph_objects as go
 from streamlit.testing.v1 import AppTest
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -24,9 +25,11 @@ def open_page(file: str = "app.py", **params: Any) -> AppTest:
 
 
 def run(app: AppTest) -> AppTest:
-    """Run the page again and insist that it raised nothing."""
+    """Run the page again and insist that it raised nothing and drew nothing plotly refuses."""
     app.run()
     assert not app.exception, [error.value for error in app.exception]
+    for chart in app.get("plotly_chart"):
+        go.Figure(json.loads(chart.proto.spec))  # raises where an option is no option
     return app
 
 

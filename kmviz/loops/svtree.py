@@ -7,55 +7,72 @@ import numpy as np
 from kmviz.loops.compile import compiled
 from kmviz.loops.kernel import RADIAL, kernel_value
 
-#: Columns of the two node tables that a walk reads.
-VECTOR, LEFT, RIGHT, START = range(4)
-WEIGHT, THRESHOLD, OFFSET = range(3)
+#: A tree as one array: the kernel's code and the height, then a row a node, then coefficients. A
+#: node is named by where its row starts, which is never 0: 0 is no child.
+HEIGHT = 4
+ROOT = 5
+ROW = 7
+VECTOR, LEFT, RIGHT, WEIGHT, THRESHOLD, OFFSET, START = range(ROW)
 
 
 @compiled
-def follow(kind, gamma, coef0, degree, x, vectors, links, numbers, height, nodes, values):
-    """Walk one embedded query down the tree; fill the nodes and kernel values of its path.
+def turn(plan, node, value):
+    """The child that a kernel value leads to. Definition 2: left where score_N(x) <= t_N."""
+    left = plan[node + WEIGHT] * value <= plan[node + THRESHOLD]
+    return int(plan[node + (LEFT if left else RIGHT)])
 
-    Returns the number of kernel values computed, at most `height`.
+
+@compiled
+def follow(x, plan, vectors, height, values):
+    """Walk one embedded query down the tree; fill the kernel values of its path.
+
+    Returns their number, at most `height`, and the output where the path ends.
     """
-    node, k = 0, 0
-    while True:
-        value = kernel_value(kind, gamma, coef0, degree, x, vectors[links[node, VECTOR]])
-        nodes[k] = node
-        values[k] = value
+    kind, gamma, coef0, degree = int(plan[0]), plan[1], plan[2], int(plan[3])
+    node, after, k = ROOT, ROOT, 0
+    while after and k < height:
+        node = after
+        values[k] = kernel_value(kind, gamma, coef0, degree, x, vectors[int(plan[node + VECTOR])])
+        after = turn(plan, node, values[k])
         k += 1
-        if k == height:
-            return k
-        # Definition 2: left where score_N(x) <= t_N
-        left = numbers[node, WEIGHT] * value <= numbers[node, THRESHOLD]
-        node = links[node, LEFT] if left else links[node, RIGHT]
-        if node < 0:
-            return k
+    start, output = int(plan[node + START]), plan[node + OFFSET]
+    for j in range(k):
+        output += plan[start + j] * values[j]
+    return k, output
 
 
 @compiled
-def walk(kind, gamma, coef0, degree, X, vectors, links, numbers, coefficients, height, output,
-         steps):  # fmt: skip
+def walk(X, plan, vectors, height, output, steps):
     """Output and path length of each embedded query."""
-    nodes = np.empty(height, dtype=np.intp)
     values = np.empty(height)
     for i in range(X.shape[0]):
-        k = follow(kind, gamma, coef0, degree, X[i], vectors, links, numbers, height, nodes, values)
-        node = nodes[k - 1]
-        start, total = links[node, START], numbers[node, OFFSET]
-        for j in range(k):
-            total += coefficients[start + j] * values[j]
-        output[i] = total
-        steps[i] = k
+        steps[i], output[i] = follow(X[i], plan, vectors, height, values)
 
 
 @compiled
-def walk_paths(kind, gamma, coef0, degree, X, vectors, links, numbers, height, nodes, values,
-               steps):  # fmt: skip
-    """The whole path of each embedded query: nodes and kernel values, (n, height)."""
+def walk_one(X, plan, vectors):
+    """Output of the one row of X, NaN where the row is not finite.
+
+    A query that comes alone waits for every argument and every check made in Python.
+    """
+    zero = X[0, 0] * 0
+    for j in range(1, X.shape[1]):
+        zero += X[0, j] * 0  # NaN as soon as one number is not finite
+    if zero != 0:
+        return np.nan
+    height = int(plan[HEIGHT])
+    return follow(X[0], plan, vectors, height, np.empty(height))[1]
+
+
+@compiled
+def walk_paths(X, plan, vectors, height, nodes, values, steps):
+    """The whole path of each embedded query: node numbers and kernel values, (n, height)."""
     for i in range(X.shape[0]):
-        steps[i] = follow(kind, gamma, coef0, degree, X[i], vectors, links, numbers, height,
-                          nodes[i], values[i])  # fmt: skip
+        steps[i], _ = follow(X[i], plan, vectors, height, values[i])
+        node = ROOT
+        for k in range(steps[i]):
+            nodes[i, k] = (node - ROOT) // ROW
+            node = turn(plan, node, values[i, k])
 
 
 @compiled
@@ -102,12 +119,13 @@ def sweep(columns, residual, order, scaled, centered, ridge, gains):
 
 def warm() -> None:
     """Compile for the types in use."""
-    links, numbers = np.array([[0, -1, -1, 0]], dtype=np.intp), np.ones((1, 3))
+    plan = np.zeros(ROOT + ROW + 1)
+    plan[[0, 1, HEIGHT, ROOT + START]] = RADIAL, 1.0, 1, ROOT + ROW
     steps, nodes = np.empty(2, dtype=np.intp), np.empty((2, 1), dtype=np.intp)
     for dtype in (np.float32, np.float64):
         rows = np.ones((2, 2), dtype=dtype)
-        tree = (RADIAL, 1.0, 0.0, 1, rows, rows, links, numbers)
-        walk(*tree, np.ones(1), 1, np.empty(2), steps)
-        walk_paths(*tree, 1, nodes, np.empty((2, 1)), steps)
+        walk(rows, plan, rows, 1, np.empty(2), steps)
+        walk_one(rows, plan, rows)
+        walk_paths(rows, plan, rows, 1, nodes, np.empty((2, 1)), steps)
     sweep(np.ones((2, 2)), np.ones(2), np.arange(2), True, False, 1e-300, np.empty(2))
     sweep(np.ones((2, 2)), np.ones(2), np.arange(2)[::-1], True, False, 1e-300, np.empty(2))

@@ -1,16 +1,19 @@
 """SVTreeClassifier: paths, budgets, options, odd inputs."""
 
 import numpy as np
+import pandas as pd
 import pytest
 from sklearn.base import clone
 from sklearn.datasets import make_moons
 from sklearn.frozen import FrozenEstimator
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import StandardScaler
 from sklearn.svm import SVC
 from sklearn.utils._param_validation import InvalidParameterError
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from kmviz import SVTreeClassifier
-from kmviz.kernels import RBF
+from kmviz.kernels import RBF, Linear, Normalized, Polynomial
 from kmviz.machines import KernelMachine
 
 X, Y = make_moons(200, noise=0.2, random_state=0)
@@ -241,6 +244,54 @@ def test_more_classes_have_a_tree_a_pair():
     assert len(clf.trees_) == len(clf.machines_) == 6
     with pytest.raises(AttributeError, match="trees_"):
         clf.tree_
+
+
+@pytest.mark.parametrize("dtype", [np.float64, np.float32])
+@pytest.mark.parametrize(
+    "kernel", ["rbf", "poly", "linear", Normalized(Linear()), Normalized(Polynomial(degree=3))],
+    ids=str,
+)  # fmt: skip
+def test_a_query_that_comes_alone_is_answered_the_same(kernel, dtype):
+    clf = SVTreeClassifier(SVC(kernel=kernel), random_state=0).fit(X, Y)
+    queries = QUERIES.astype(dtype)
+    output = clf.decision_function(queries)
+    direct = clf.tree_.alone(queries[:1])
+    assert (direct is not None) == isinstance(kernel, str)
+    alone = [clf.decision_function(queries[i : i + 1])[0] for i in range(len(queries))]
+    np.testing.assert_array_equal(alone, output)
+
+
+def test_a_query_that_comes_alone_is_checked_all_the_same():
+    clf = SVTreeClassifier(random_state=0).fit(X, Y)
+    output = clf.decision_function(QUERIES)
+    row = QUERIES[:1].copy()
+    for wrong, message in ((np.nan, "NaN"), (np.inf, "infinity")):
+        row[0, 1] = wrong
+        assert clf.tree_.alone(row) is None
+        with pytest.raises(ValueError, match=message):
+            clf.decision_function(row)
+    with pytest.raises(ValueError, match="3 features"):
+        clf.decision_function(np.ones((1, 3)))
+    with pytest.raises(ValueError, match="2D array"):
+        clf.decision_function(QUERIES[0])
+    closed = QUERIES[:1].copy()
+    closed.flags.writeable = False
+    apart = np.repeat(QUERIES[:1], 2, axis=1)[:, ::2]
+    for way in (closed, apart, QUERIES[:1].tolist(), QUERIES[:1].astype(np.longdouble)):
+        np.testing.assert_array_equal(clf.decision_function(way), output[:1])
+
+
+def test_named_columns_and_pipelines_take_the_long_way():
+    frame = pd.DataFrame(X, columns=["a", "b"])
+    clf = SVTreeClassifier(random_state=0).fit(frame, Y)
+    output = clf.decision_function(frame)
+    np.testing.assert_array_equal(clf.decision_function(frame[:1]), output[:1])
+    with pytest.warns(UserWarning, match="feature names"):
+        clf.decision_function(X[:1])
+    scaled = make_pipeline(StandardScaler(), SVC())
+    clf = SVTreeClassifier(scaled, random_state=0).fit(X, Y)
+    output = clf.decision_function(X)
+    np.testing.assert_array_equal(clf.decision_function(X[:1]), output[:1])
 
 
 def test_a_sample_of_the_rows_when_values_would_not_fit(monkeypatch):

@@ -166,6 +166,28 @@ class SVTreeClassifier(MachineClassifier):
         self._refuse_combinations()
         return self._prepare(self._train(X, y))
 
+    def decision_function(self, X: Any) -> NDArray[np.float64]:
+        """Return the output of each row, (n,) for two classes and (n, n_classes) for more.
+
+        With more than two classes it is scikit-learn's one-against-one aggregation. A query that
+        comes alone is answered fastest as a (1, d) array of floats, without column names: it is
+        then checked by the compiled walk, about a microsecond in all.
+        """
+        if self._direct and type(X) is np.ndarray:
+            output = self.engines_[0].tree.alone(X)
+            if output is not None:
+                return output
+        return super().decision_function(X)
+
+    #: Whether rows reach the one tree as they come.
+    _direct = False
+
+    def _adopt(self, engines: list[Any]) -> Any:
+        super()._adopt(engines)
+        named = hasattr(self, "feature_names_in_")
+        self._direct = len(engines) == 1 and self.preprocessing_ is None and not named
+        return self
+
     def _refuse_combinations(self) -> None:
         if self.split != "balanced":
             return

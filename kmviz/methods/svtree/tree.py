@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
@@ -10,13 +11,12 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-from kmviz.kernels import Code, is_known
-from kmviz.loops.svtree import walk, walk_paths
+from kmviz.kernels import is_known
+from kmviz.loops.svtree import ROOT, ROW, walk, walk_one, walk_paths
 from kmviz.loops.threads import over_chunks
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.intp]
-Tables = tuple[NDArray[Any], Ints, Floats]
 
 #: Rows a thread takes at a time.
 CHUNK = 1024
@@ -94,18 +94,39 @@ class SVTree:
         if height == 0 or not is_known(self.kernel):
             nodes, values, steps = self.paths(X, height)
             return self._outputs(nodes, values, steps), steps
-        rows, code, tables = self._ready(X)
+        rows, plan, vectors = self._ready(X)
         output, steps = np.empty(len(rows)), np.empty(len(rows), dtype=np.intp)
 
         def chunk(first: int, last: int) -> None:
             part = slice(first, last)
-            walk(*code, rows[part], *tables, self.coefficients, height, output[part], steps[part])
+            walk(rows[part], plan, vectors, height, output[part], steps[part])
 
-        if len(rows) <= CHUNK:  # a query that comes alone should not wait for Python
-            walk(*code, rows, *tables, self.coefficients, height, output, steps)
-        else:
-            over_chunks(chunk, len(rows), chunk=CHUNK)
+        over_chunks(chunk, len(rows), chunk=CHUNK)
         return output, steps
+
+    @cached_property
+    def alone(self) -> Callable[[NDArray[Any]], Floats | None]:
+        """Answer a query that comes alone, as a (1, d) array, in about a microsecond.
+
+        A function of that array: it returns its output, or None where it takes more than a glance
+        to see that the row is fine or can be answered so. `run` must have met the type before.
+        """
+        if self.height == 0 or not is_known(self.kernel) or self.kernel.plain != self.kernel:
+            return lambda row: None
+        shape, plan, walked, empty = (1, self.vectors.shape[1]), self._plan, self._walked, np.empty
+
+        def answer(row: NDArray[Any]) -> Floats | None:
+            vectors = walked.get(row.dtype)
+            if vectors is None or row.shape != shape or not row.flags.carray:
+                return None
+            value = walk_one(row, plan, vectors)
+            if value != value:
+                return None
+            output = empty(1)
+            output[0] = value
+            return output
+
+        return answer
 
     def paths(self, X: NDArray[Any], height: int | None = None) -> tuple[Ints, Floats, Ints]:
         """Return the whole paths.
@@ -126,8 +147,8 @@ class SVTree:
         if not is_known(self.kernel):
             self._level_by_level(X, nodes, values)
             return nodes, values, (nodes >= 0).sum(axis=1)
-        rows, code, tables = self._ready(X)
-        walk_paths(*code, rows, *tables, height, nodes, values, steps)
+        rows, plan, vectors = self._ready(X)
+        walk_paths(rows, plan, vectors, height, nodes, values, steps)
         return nodes, values, steps
 
     def running(self, nodes: Ints, values: Floats) -> Floats:
@@ -186,23 +207,40 @@ class SVTree:
     def _cut(self, height: int | None) -> int:
         return self.height if height is None else min(int(height), self.height)
 
-    def _ready(self, X: NDArray[Any]) -> tuple[NDArray[Any], Code, Tables]:
-        """Return what a walk reads: embedded rows, the kernel's code, vectors and node tables."""
+    def _ready(self, X: NDArray[Any]) -> tuple[NDArray[Any], Floats, NDArray[Any]]:
+        """Return what a walk reads: embedded rows, the tree as one array, embedded vectors."""
         rows = self.kernel.embed(X)
         if not (rows.flags.c_contiguous and rows.flags.writeable):  # types compiled for
             rows = rows.copy(order="C")
-        if rows.dtype not in self._kept:
-            used, vector = np.unique(self.sv_index, return_inverse=True)
-            vectors = self.kernel.embed(self.vectors[used].astype(rows.dtype))
-            left, right = self.children_left, self.children_right
-            links = np.column_stack([vector, left, right, self.start]).astype(np.intp)
-            numbers = np.column_stack([self.weight, self.threshold, self.offset])
-            tables = (np.ascontiguousarray(vectors), links, numbers)
-            self._kept[rows.dtype] = (self.kernel.code, tables)
-        return rows, *self._kept[rows.dtype]
+        if rows.dtype not in self._walked:
+            vectors = self.kernel.embed(self.vectors[self._used[0]].astype(rows.dtype))
+            self._walked[rows.dtype] = np.ascontiguousarray(vectors)
+        return rows, self._plan, self._walked[rows.dtype]
 
     @cached_property
-    def _kept(self) -> dict[np.dtype, tuple[Code, Tables]]:
+    def _used(self) -> tuple[Ints, Ints]:
+        """The vectors that some node asks, and which of these each node asks."""
+        used, vector = np.unique(self.sv_index, return_inverse=True)
+        return used, vector
+
+    @cached_property
+    def _plan(self) -> Floats:
+        """The tree as one array, since every array that a compiled loop is given takes time."""
+        coefficients = ROOT + ROW * self.n_nodes
+        left, right = (
+            np.where(child < 0, 0, ROOT + ROW * child)
+            for child in (self.children_left, self.children_right)
+        )
+        nodes = np.column_stack(
+            [self._used[1], left, right, self.weight, self.threshold, self.offset,
+             coefficients + self.start]
+        )  # fmt: skip
+        head = [*self.kernel.code, self.height]
+        return np.concatenate([head, nodes.ravel(), self.coefficients])
+
+    @cached_property
+    def _walked(self) -> dict[np.dtype, NDArray[Any]]:
+        """The vectors asked, embedded, in each type that queries came in."""
         return {}
 
     def __getstate__(self) -> dict[str, Any]:

@@ -15,6 +15,7 @@ Departures
 - `rho_` is relative: ||Psi - Psi'|| / ||Psi||.
 - `n_vectors="auto"` finds the size, by bisection on one path, from rows without labels.
 - `sequential=True` stops early, after Romdhani et al. (2001); see `engine`.
+- `shared=True` lets the machines of several classes use each other's vectors; see `common`.
 """
 
 from __future__ import annotations
@@ -35,6 +36,7 @@ from kmviz.kernels import RBF
 from kmviz.machines import KernelMachine
 from kmviz.methods.base import MachineClassifier, Problem
 from kmviz.methods.promise import Promise, upper_bound
+from kmviz.methods.reduced.common import outputs, share, union
 from kmviz.methods.reduced.engine import ReducedEngine
 from kmviz.methods.reduced.path import Path, grow
 from kmviz.methods.reduced.space import OpaqueSpace, Space, space_of
@@ -72,11 +74,17 @@ class ReducedSetClassifier(MachineClassifier):
     max_disagreement : float, default=0.01
         What `n_vectors="auto"` allows on held-out rows: a quarter of X, or all of X when the
         estimator came frozen. Half of them choose the size, the others prove `promise_`.
+    shared : bool, default=False
+        With more than two classes, every pair's machine puts a weight on every pair's vectors,
+        and (where the method is "joint") all of them are moved together once more. As many
+        kernel values a query, smaller `rho_`. Beyond the paper; not with `sequential`.
 
     Attributes
     ----------
     machine_ : KernelMachine
         The reduced machine; `machines_`, one a pair of classes.
+    vectors_ : array of shape (n, d) or None
+        The vectors that all machines have in common, with `shared=True` and more than two classes.
     original_ : KernelMachine, or a list of them, one a pair, with more than two classes
         What it replaces.
     rho_ : float, or array with more than two classes
@@ -107,6 +115,7 @@ class ReducedSetClassifier(MachineClassifier):
         "sequential": ["boolean"],
         "random_state": ["random_state"],
         "max_disagreement": [Interval(Real, 0, 1, closed="left")],
+        "shared": ["boolean"],
     }
 
     def __init__(
@@ -118,6 +127,7 @@ class ReducedSetClassifier(MachineClassifier):
         sequential: bool = False,
         random_state: Any = None,
         max_disagreement: float = 0.01,
+        shared: bool = False,
     ) -> None:
         self.estimator = estimator
         self.n_vectors = n_vectors
@@ -126,6 +136,7 @@ class ReducedSetClassifier(MachineClassifier):
         self.sequential = sequential
         self.random_state = random_state
         self.max_disagreement = max_disagreement
+        self.shared = shared
 
     def fit(self, X: ArrayLike, y: ArrayLike | None = None) -> ReducedSetClassifier:
         """Train the estimator (unless it is frozen) and reduce it.
@@ -138,6 +149,11 @@ class ReducedSetClassifier(MachineClassifier):
             Classes; not used with a `FrozenEstimator`.
         """
         self._validate_params()
+        if self.shared and self.sequential:
+            raise ValueError(
+                "shared=True asks all vectors at once, sequential=True one by one. Set one of "
+                "them to False."
+            )
         if not isinstance(self.n_vectors, str):
             return self._prepare(self._train(X, y))
         X, y, choosing, proving = self._hold_out(X, y)
@@ -157,12 +173,46 @@ class ReducedSetClassifier(MachineClassifier):
                 "machine has. Give a smaller number, a share such as 0.1, or 'auto'."
             )
         super()._prepare(problems)
+        self.vectors_: Any = None
+        if self.shared and len(problems) > 1:
+            self._share(problems)
         rho = [engine.rho for engine in self.engines_]
         originals = [engine.original for engine in self.engines_]
         is_pair = len(self.classes_) == 2
         self.rho_ = rho[0] if is_pair else np.array(rho)
         self.original_ = originals[0] if is_pair else originals
         return self
+
+    def decision_function(self, X: ArrayLike) -> NDArray[np.float64]:
+        """Return the output of each row, (n,) for two classes and (n, n_classes) for more.
+
+        With more than two classes it is scikit-learn's one-against-one aggregation.
+        """
+        if getattr(self, "vectors_", None) is None:
+            return super().decision_function(X)
+        return self._aggregate(outputs(self.machines_, self._rows(X)))
+
+    def steps(self, X: ArrayLike) -> NDArray[np.intp]:
+        """Return how many kernel values each row takes, over all pairs of classes."""
+        if getattr(self, "vectors_", None) is None:
+            return super().steps(X)
+        return np.full(len(self._rows(X)), len(self.vectors_), dtype=np.intp)
+
+    def _share(self, problems: list[Problem]) -> None:
+        """Give all machines the vectors of all."""
+        originals = [problem.machine for problem in problems]
+        space = space_of(originals[0].kernel, originals[0].vectors)
+        is_solved = space.is_homogeneous and space.degree <= 2
+        moves = self._method(space) == "joint" and not is_solved
+        found = share(originals, union(self.machines_), space, None if moves else 0)
+        engines = [
+            ReducedEngine(self._thresholded(machine, problem), problem.machine, float(rho), None)
+            for machine, rho, problem in zip(*found, problems, strict=True)
+        ]
+        self._adopt(engines)
+        self.vectors_ = self.machines_[0].vectors
+        # a kernel value takes one product a column; every machine but one sums beside
+        self.overhead_ = len(self.vectors_) * (len(engines) - 1) / self.vectors_.shape[1]
 
     def _hold_out(self, X: Any, y: Any) -> tuple[Any, Any, Any, Any]:
         """Split off rows that choose the size and rows that prove it."""

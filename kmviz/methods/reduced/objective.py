@@ -7,6 +7,8 @@ Psi' = sum_k g_k Phi(z_k),
 
 For given z the best weights solve K_zz g = b, which leaves F = a'K_ss a - g'b; by the envelope
 theorem the gradient in z is that of F with g held. All rows are those of a `Space`.
+
+Several machines may share their vectors: a and g then have a column each, and F sums over them.
 """
 
 from __future__ import annotations
@@ -41,9 +43,9 @@ class Target:
     plain : kernel
     rows : array of shape (m, d)
         The s_i.
-    beta : array of shape (m,)
+    beta : array of shape (m,), or (m, c) for c machines
         The a_i.
-    outputs : array of shape (m,)
+    outputs : array shaped as beta
         K_ss a.
     norm_sq : float
         ||Psi||^2 = a'K_ss a.
@@ -66,7 +68,7 @@ class Target:
 
     @property
     def norm_sq(self) -> float:
-        return max(float(self.beta @ self.outputs), 0.0)
+        return max(float(np.vdot(self.beta, self.outputs)), 0.0)
 
     @property
     def working_rows(self) -> NDArray[Any]:
@@ -123,7 +125,8 @@ class Distance:
     def __init__(self, target: Target) -> None:
         self.target = target
         self.working_rows = target.working_rows
-        self.working_beta = target.beta.astype(self.working_rows.dtype)
+        columns = target.beta.reshape(len(target.beta), -1)
+        self.working_beta = columns.astype(self.working_rows.dtype)
 
     def __call__(self, flat: Floats) -> tuple[float, Floats]:
         target, S = self.target, self.working_rows
@@ -138,11 +141,11 @@ class Distance:
         b = (K_zs @ self.working_beta).astype(np.float64)
         g = exact_weights(K_zz, b)
         # dF/dz_k = 2 g_k [ sum_l g_l dK(z_k, z_l)/dz_k - sum_i a_i dK(z_k, s_i)/dz_k ]
-        T_zs *= self.working_beta
-        gradient = pull(target.plain, Z, Z, T_zz * g) - pull(target.plain, near, S, T_zs)
-        gradient *= 2.0 * g[:, None]
+        T_zs *= g.astype(S.dtype) @ self.working_beta.T
+        gradient = pull(target.plain, Z, Z, T_zz * (g @ g.T)) - pull(target.plain, near, S, T_zs)
+        gradient *= 2.0
         if target.homogeneous:  # only turning counts: F does not depend on the lengths
             gradient -= np.einsum("ij,ij->i", gradient, Z)[:, None] * Z
             gradient /= lengths
         scale = target.norm_sq
-        return 1.0 - float(g @ b) / scale, gradient.ravel() / scale
+        return 1.0 - float(np.vdot(g, b)) / scale, gradient.ravel() / scale

@@ -212,8 +212,21 @@ def move_together(
     optimizer : {"L-BFGS-B", "CG"}
         CG is the paper's conjugate gradient.
     """
-    target, n = basis.target, basis.n
-    distance, d = Distance(target), target.rows.shape[1]
+    Z, found = descend(basis.target, basis.vectors, optimizer, max_iter, share)
+    if Z is not None:
+        basis.replace(Z)
+    return found
+
+
+def descend(
+    target: Target,
+    start: Floats,
+    optimizer: str = "L-BFGS-B",
+    max_iter: int | None = None,
+    share: float = 1.0,
+) -> tuple[Floats | None, OptimizeResult]:
+    """Return vectors nearer to the target than those at the start, None if none were found."""
+    distance, (n, d) = Distance(target), start.shape
     if max_iter is None:
         max_iter = int(np.clip(WORK / (n * len(target.rows) * (d + 200)), FEWEST, MOST))
     done = 0
@@ -227,14 +240,12 @@ def move_together(
     options: dict[str, Any] = {"maxiter": max_iter}
     if optimizer == "L-BFGS-B":
         options |= {"maxcor": 20, "maxfun": 2 * max_iter, "ftol": 1e-12, "gtol": 1e-8}
-    start = basis.vectors.ravel().copy()
-    found = minimize(distance, start, jac=True, method=optimizer, callback=heard, options=options)
-    if found.fun < distance(start)[0]:
-        Z = found.x.reshape(n, d)
-        if target.homogeneous:
-            Z = Z / np.linalg.norm(Z, axis=1, keepdims=True)
-        basis.replace(Z)
-    return found
+    flat = start.ravel().copy()
+    found = minimize(distance, flat, jac=True, method=optimizer, callback=heard, options=options)
+    if found.fun >= distance(flat)[0]:
+        return None, found
+    Z = found.x.reshape(n, d)
+    return Z / np.linalg.norm(Z, axis=1, keepdims=True) if target.homogeneous else Z, found
 
 
 def _fill(basis: Basis, find: search.Search, size: int, last: int) -> bool:

@@ -13,12 +13,21 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from kmviz.loops.compile import compiled
-from kmviz.loops.kernel import RADIAL, dot, kernel_value
+from kmviz.loops.falk_answer import exp64
+from kmviz.loops.falk_smo import exp32
+from kmviz.loops.kernel import RADIAL, dot, kernel_value, whole_power
 
 NEAREST, TUG_OF_WAR, EXACT = 0, 1, 2
 
 #: Buckets that scores are dealt into, and the size from which one is worth a merge sort.
 BUCKETS, LARGE = 512, 64
+
+#: Queries that go through the stages together, two by two, so that each number of the tables is
+#: read for both.
+GROUP = 16
+
+#: Terms that are summed in the type of the tables before float64 takes their sum.
+RUN = 256
 
 
 class Tables(NamedTuple):
@@ -35,13 +44,14 @@ class Tables(NamedTuple):
     linear_bias: float
     vectors: Any  # (m, d) embedded
     beta: Any  # (m,)
-    linear: Any  # (d,) the filter's weights
+    weights: Any  # (m,) beta in the type of the tables
+    linear: Any  # (d,) the filter's weights, 0 without one
     basis: Any  # (q, d) principal directions
     coordinates: Any  # (q, m) the vectors along them
     lengths: Any  # (m,) squared lengths, for the approximate distance
     ends: Any  # (s,) components in use after each stage
-    sides: Any  # (m,) vectors of positive weight, then the others
-    n_positive: int
+    sides: Any  # (m,) the vectors; for the tug of war those of positive weight first
+    n_first: int  # how many of them make the first side: all, but for the tug of war
 
 
 class Limits(NamedTuple):
@@ -126,73 +136,145 @@ def pulls_up(first, second, score, beta, up, down):
 
 
 @compiled
-def kernels_of_dots(t, dots, length, values):
-    """Approximate kernel values from approximate dot products; a power is taken in place."""
-    gamma, coef0 = dots.dtype.type(t.gamma), dots.dtype.type(t.coef0)
-    m = dots.shape[0]
-    if t.kind == RADIAL:
-        two = dots.dtype.type(2.0)
-        for i in range(m):
-            values[i] = -gamma * max(length + t.lengths[i] - two * dots[i], dots.dtype.type(0.0))
-        if t.approximate:  # the order needs no exponential: it is monotone
-            for i in range(m):
-                values[i] = np.exp(values[i])
+def powers(degree, gamma, coef0, dots, values):
+    """(gamma v + coef0)^degree of each dot product v, by repeated multiplication."""
+    if degree > 15:
+        for i in range(dots.shape[0]):
+            values[i] = whole_power(gamma * dots[i] + coef0, degree)
         return
+    one = dots.dtype.type(1.0)
+    for i in range(dots.shape[0]):  # no loop inside, so that it vectorises
+        first = gamma * dots[i] + coef0
+        second = first * first
+        fourth = second * second
+        low = (first if degree & 1 else one) * (second if degree & 2 else one)
+        high = (fourth if degree & 4 else one) * (fourth * fourth if degree & 8 else one)
+        values[i] = low * high
+
+
+@compiled
+def kernels_of_dots(t, dots, length, values):
+    """Approximate kernel values from approximate dot products."""
+    gamma, coef0 = dots.dtype.type(t.gamma), dots.dtype.type(t.coef0)
+    if t.kind != RADIAL:
+        powers(t.degree, gamma, coef0, dots, values)
+        return
+    m, two, zero = dots.shape[0], dots.dtype.type(2.0), dots.dtype.type(0.0)
     for i in range(m):
-        values[i] = gamma * dots[i] + coef0
-    bit = 1
-    while 2 * bit <= t.degree:
-        bit *= 2
-    while bit > 1:
-        bit //= 2
-        if t.degree & bit:
-            for i in range(m):
-                values[i] = values[i] * values[i] * (gamma * dots[i] + coef0)
-        else:
-            for i in range(m):
-                values[i] = values[i] * values[i]
+        values[i] = -gamma * max(length + t.lengths[i] - two * dots[i], zero)
+    if not t.approximate:  # the order needs no exponential: it is monotone
+        return
+    if values.itemsize == 4:
+        for i in range(m):
+            values[i] = exp32(values[i])
+    else:
+        for i in range(m):
+            values[i] = exp64(values[i])
 
 
 @compiled
-def project(x, basis, coordinates, begin, end, dots):
-    """Add what components begin..end tell of the dot products; return their squared length."""
-    length = x[0] * x.dtype.type(0.0)
-    for j in range(begin, end):
-        along = dot(x, basis[j])  # eq. 11
-        row = coordinates[j]
-        for i in range(row.shape[0]):
-            dots[i] += along * row[i]
-        length += along * along
-    return length
+def project(x, y, basis, begin, end, along_x, along_y):
+    """Find components begin..end of two queries (eq. 11), four in one reading of them."""
+    zero = x.dtype.type(0.0)
+    j = begin
+    while j + 4 <= end:
+        b0, b1, b2, b3 = basis[j], basis[j + 1], basis[j + 2], basis[j + 3]
+        x0, x1, x2, x3 = zero, zero, zero, zero
+        y0, y1, y2, y3 = zero, zero, zero, zero
+        for i in range(x.shape[0]):
+            x0 += x[i] * b0[i]
+            x1 += x[i] * b1[i]
+            x2 += x[i] * b2[i]
+            x3 += x[i] * b3[i]
+            y0 += y[i] * b0[i]
+            y1 += y[i] * b1[i]
+            y2 += y[i] * b2[i]
+            y3 += y[i] * b3[i]
+        along_x[j], along_x[j + 1], along_x[j + 2], along_x[j + 3] = x0, x1, x2, x3
+        along_y[j], along_y[j + 1], along_y[j + 2], along_y[j + 3] = y0, y1, y2, y3
+        j += 4
+    while j < end:
+        along_x[j], along_y[j] = dot(x, basis[j]), dot(y, basis[j])
+        j += 1
 
 
 @compiled
-def approach(t, limits, x, dots, values, heard):
-    """The stages of the approximation. Return the output and whether it decides.
+def add_products(along_x, along_y, coordinates, begin, end, dots_x, dots_y):
+    """Add what components begin..end tell of the dot products of two queries."""
+    j = begin
+    while j + 4 <= end:
+        x0, x1, x2, x3 = along_x[j], along_x[j + 1], along_x[j + 2], along_x[j + 3]
+        y0, y1, y2, y3 = along_y[j], along_y[j + 1], along_y[j + 2], along_y[j + 3]
+        c0, c1, c2, c3 = coordinates[j], coordinates[j + 1], coordinates[j + 2], coordinates[j + 3]
+        for i in range(dots_x.shape[0]):
+            dots_x[i] += x0 * c0[i] + x1 * c1[i] + x2 * c2[i] + x3 * c3[i]
+            dots_y[i] += y0 * c0[i] + y1 * c1[i] + y2 * c2[i] + y3 * c3[i]
+        j += 4
+    while j < end:
+        c = coordinates[j]
+        for i in range(dots_x.shape[0]):
+            dots_x[i] += along_x[j] * c[i]
+            dots_y[i] += along_y[j] * c[i]
+        j += 1
 
-    `heard` takes the output of each stage.
+
+@compiled
+def weighted_sum(weights, values):
+    """Sum the weighted values; float64 takes the sums of runs."""
+    total = 0.0
+    for start in range(0, values.shape[0], RUN):
+        part = values.dtype.type(0.0)
+        for i in range(start, min(start + RUN, values.shape[0])):
+            part += weights[i] * values[i]
+        total += np.float64(part)
+    return total
+
+
+@compiled
+def squared_length(t, x, along):
+    """What the approximate distance takes for the length of a query."""
+    if t.kind != RADIAL:
+        return x.dtype.type(0.0)
+    return dot(x, x) if t.approximate else dot(along, along)  # eq. 11 knows the projections alone
+
+
+@compiled
+def approach(t, limits, X, rows, room, heard, stage):
+    """The stages of the approximation for a group of rows.
+
+    `heard` takes the output of each stage that a row comes to, `stage` the one that decides it,
+    or -1.
     """
+    along, dots, values = room
+    stage[:] = -1
     if t.order == EXACT and not t.approximate:
-        return -t.bias, False
+        return
     dots[:] = dots.dtype.type(0.0)
-    length = dot(x, x) if t.approximate else dots.dtype.type(0.0)
+    n = rows.shape[0]
+    left, n_left = np.arange(n), n  # which of the rows are undecided
     begin = 0
-    output = -t.bias
     for s in range(t.ends.shape[0]):
-        seen = project(x, t.basis, t.coordinates, begin, t.ends[s], dots)
-        begin = t.ends[s]
+        end = t.ends[s]
+        for i in range(0, n_left, 2):
+            a, b = left[i], n  # a row without a second goes with itself
+            if i + 1 < n_left:
+                b = left[i + 1]
+            x, y = X[rows[a]], X[rows[b if b < n else a]]
+            project(x, y, t.basis, begin, end, along[a], along[b])
+            add_products(along[a], along[b], t.coordinates, begin, end, dots[a], dots[b])
+        begin = end
         if not t.approximate:
-            length += seen
-        kernels_of_dots(t, dots, length, values)
-        if t.approximate:
-            output = 0.0
-            for i in range(values.shape[0]):
-                output += t.beta[i] * np.float64(values[i])
-            output -= t.bias
-            heard[s] = output
-            if output < limits.stage_low[s] or output > limits.stage_high[s]:
-                return output, True
-    return output, False
+            continue
+        before, n_left = n_left, 0
+        for i in range(before):
+            a = left[i]
+            kernels_of_dots(t, dots[a], squared_length(t, X[rows[a]], along[a]), values)
+            heard[a, s] = weighted_sum(t.weights, values) - t.bias
+            if heard[a, s] < limits.stage_low[s] or heard[a, s] > limits.stage_high[s]:
+                stage[a] = s
+            else:
+                left[n_left] = a
+                n_left += 1
 
 
 @compiled
@@ -210,23 +292,20 @@ def score_vectors(t, x, values, scores):
 
 
 @compiled
-def walk(t, limits, x, scratch, heard, partial, index, value):
-    """Answer one embedded query. Return the output and how many vectors it touched.
+def walk(t, limits, x, g, values, scratch, partial, index, value):
+    """Answer one embedded query from g_0. Return the output and how many vectors it touched.
 
-    `partial[k]`, `index[k]` and `value[k]` take g_k, the vector of step k and its kernel value.
+    `values` are its approximate kernel values. `partial[k]`, `index[k]` and `value[k]` take g_k,
+    the vector of step k and its kernel value.
     """
-    dots, values, scores, members, order, ends = scratch
-    g, decided = approach(t, limits, x, dots, values, heard)
+    scores, order, ends = scratch
     partial[0] = g
-    if decided:
-        return g, 0
     score_vectors(t, x, values, scores)
     m = t.beta.shape[0]
-    n_ups = t.n_positive if t.order == TUG_OF_WAR else m
-    n_downs = m - n_ups
+    n_ups, n_downs = t.n_first, m - t.n_first
     ups, downs = order[:n_ups], order[n_ups:]
-    deal(members[:n_ups], scores, ups, ends[0])
-    deal(members[n_ups:], scores, downs, ends[1])
+    deal(t.sides[:n_ups], scores, ups, ends[0])
+    deal(t.sides[n_ups:], scores, downs, ends[1])
     ready_up, ready_down, bucket_up, bucket_down = 0, 0, 0, 0
     a, b = 0, 0  # taken of each side
     up, down = 0.0, 0.0
@@ -259,40 +338,62 @@ def walk(t, limits, x, scratch, heard, partial, index, value):
 
 
 @compiled
-def scratch_of(t, X):
-    """Room for one query at a time.
+def filter_rows(linear, bias, low, high, X, output, touched):
+    """Answer the rows on which the filter leans far enough; return how many it leaves.
 
-    Dot products, approximate kernel values, scores; the vectors as ties are broken (by sides
-    for the tug of war), their order, and where its buckets end.
+    Those have -1 `touched`. A row that is not finite gets an output that is not finite: without
+    a filter, too, for `linear` is 0 then, and 0 times infinity is no number.
     """
-    m = t.beta.shape[0]
-    members = t.sides if t.order == TUG_OF_WAR else np.arange(m)
-    numbers = np.empty(m, X.dtype), np.empty(m, X.dtype), np.empty(m)
-    return numbers + (members, np.empty(m, np.int64), np.empty((2, BUCKETS), np.int64))
+    left = 0
+    for r in range(X.shape[0]):
+        g = np.float64(dot(X[r], linear)) - bias
+        output[r], touched[r] = g, 0
+        if low <= g <= high and abs(g) < np.inf:
+            touched[r] = -1
+            left += 1
+    return left
 
 
 @compiled
-def answer(t, limits, X, output, touched):
-    """Answer rows: the filter first, then the walk of those that it leaves."""
-    filtered, linear, bias = t.filtered, t.linear, t.linear_bias
-    low, high = limits.filter_low, limits.filter_high
-    left = 0
-    for r in range(X.shape[0]):
-        touched[r] = -1
-        if filtered:
-            g = np.float64(dot(X[r], linear)) - bias
-            if g < low or g > high:
-                output[r], touched[r] = g, 0
-                continue
-        left += 1
-    if left == 0:  # no room needed for a walk
-        return
+def room_of(t, X, n):
+    """Components and dot products of n queries and one more; approximate kernel values of one."""
+    q, m = t.basis.shape[0], t.beta.shape[0]
+    return np.empty((n + 1, q), X.dtype), np.empty((n + 1, m), X.dtype), np.empty(m, X.dtype)
+
+
+@compiled
+def scratch_of(t):
+    """Room to order the vectors: scores, the order, where its buckets end."""
     m = t.beta.shape[0]
-    scratch, heard = scratch_of(t, X), np.empty(t.ends.shape[0])
+    return np.empty(m), np.empty(m, np.int64), np.empty((2, BUCKETS), np.int64)
+
+
+@compiled
+def start(t, x, along, dots, heard, values):
+    """Return g_0 of a query that no stage decided, and put its approximate values in `values`."""
+    kernels_of_dots(t, dots, squared_length(t, x, along), values)
+    return heard[-1] if t.approximate else -t.bias
+
+
+@compiled
+def answer(t, limits, X, left, output, touched):
+    """Answer the rows that the filter left: `left` of them, with -1 `touched`."""
+    m, n = t.beta.shape[0], min(left, GROUP)
+    room, scratch = room_of(t, X, n), scratch_of(t)
+    along, dots, values = room
+    heard, stage = np.empty((n, t.ends.shape[0])), np.empty(n, np.int64)
     partial, index, value = np.empty(m + 1), np.empty(m + 1, np.int64), np.empty(m + 1)
-    for r in range(X.shape[0]):
-        if touched[r] < 0:
-            output[r], touched[r] = walk(t, limits, X[r], scratch, heard, partial, index, value)
+    rows = np.flatnonzero(touched < 0)
+    for first in range(0, left, n):
+        group = rows[first : first + n]
+        approach(t, limits, X, group, room, heard, stage)
+        for a in range(group.shape[0]):
+            r = group[a]
+            if stage[a] >= 0:
+                output[r], touched[r] = heard[a, stage[a]], 0
+                continue
+            g = start(t, X[r], along[a], dots[a], heard[a], values)
+            output[r], touched[r] = walk(t, limits, X[r], g, values, scratch, partial, index, value)
 
 
 @compiled
@@ -301,13 +402,17 @@ def record(t, limits, X, heard, partial, index, value):
 
     `heard` takes the filter's output, then that of each stage.
     """
-    scratch = scratch_of(t, X)
-    for r in range(X.shape[0]):
-        heard[r, :] = 0.0
-        if t.filtered:
+    room, scratch, stage = room_of(t, X, GROUP), scratch_of(t), np.empty(GROUP, np.int64)
+    along, dots, values = room
+    heard[:] = 0.0
+    for first in range(0, X.shape[0], GROUP):
+        group = np.arange(first, min(first + GROUP, X.shape[0]))
+        approach(t, limits, X, group, room, heard[first:, 1:], stage)
+        for a in range(group.shape[0]):
+            r = group[a]
             heard[r, 0] = np.float64(dot(X[r], t.linear)) - t.linear_bias
-        stages = heard[r, 1:]
-        walk(t, limits, X[r], scratch, stages, partial[r], index, value)
+            g = start(t, X[r], along[a], dots[a], heard[r], values)
+            walk(t, limits, X[r], g, values, scratch, partial[r], index, value)
 
 
 def warm() -> None:
@@ -317,10 +422,12 @@ def warm() -> None:
         tables = Tables(
             kind=RADIAL, gamma=1.0, coef0=0.0, degree=1, order=NEAREST, approximate=True,
             filtered=True, bias=0.0, linear_bias=0.0, vectors=rows, beta=np.ones(2),
-            linear=ones, basis=rows, coordinates=rows, lengths=ones, ends=np.array([1, 2]),
-            sides=np.arange(2), n_positive=2,
+            weights=ones, linear=ones, basis=rows, coordinates=rows, lengths=ones,
+            ends=np.array([1, 2]), sides=np.arange(2), n_first=2,
         )  # fmt: skip
         limits = Limits(-9.0, 9.0, -np.ones(2), np.ones(2), -np.ones(3), np.ones(3))
-        answer(tables, limits, rows, np.empty(2), np.empty(2, np.int64))
+        output, touched = np.empty(2), np.empty(2, np.int64)
+        left = filter_rows(ones, 0.0, -9.0, 9.0, rows, output, touched)
+        answer(tables, limits, rows, left, output, touched)
         steps = (np.empty((2, 3)), np.empty((2, 3)), np.empty(3, np.int64), np.empty(3))
         record(tables, limits, rows, *steps)

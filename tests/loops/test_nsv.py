@@ -15,7 +15,13 @@ RNG = np.random.default_rng(0)
 ROWS = RNG.normal(size=(60, 6))
 MACHINES = [
     KernelMachine(ROWS[:40], RNG.normal(size=40), 0.2, kernel)
-    for kernel in (RBF(0.2), Polynomial(3), Normalized(Polynomial(9)), Linear())
+    for kernel in (
+        RBF(0.2),
+        Polynomial(3),
+        Polynomial(17, 0.1),
+        Normalized(Polynomial(9)),
+        Linear(),
+    )
 ]
 
 
@@ -39,6 +45,34 @@ def test_the_walk_equals_its_twin(machine, order, start, linear):
         heard, partial, _, _ = whole_walk(engine.tables, x, values)
         np.testing.assert_allclose(starts[r], heard, rtol=1e-9, atol=1e-9)
         np.testing.assert_allclose(partials[r], partial, rtol=1e-9, atol=1e-9)
+
+
+@pytest.mark.parametrize("kernel", [RBF(0.02), Polynomial(9, 0.1)], ids=["rbf", "polynomial"])
+@pytest.mark.parametrize("start", ["empty", "approximate"])
+def test_float32_tables_stay_near_the_twin(kernel, start):
+    rows = RNG.normal(size=(700, 220)) / np.arange(1, 221) ** 0.5
+    machine = KernelMachine(rows[:600], RNG.normal(size=600), 0.2, kernel)
+    options = Options("nearest", 13, start)
+    engine = NSVEngine(machine, None, options, [Part(machine, None, rows[600:650])], 2, 0.0)
+    assert engine.tables.vectors.dtype == np.float32
+    heard, partial, _, _ = engine.whole(rows[650:])
+    size = np.abs(machine.beta).sum() * np.abs(machine.kernel(rows[650:], rows[:600])).max()
+    for r, x in enumerate(engine.embed(rows[650:])):
+        values = machine.kernel(x[None], engine.tables.vectors)[0].__getitem__
+        expected, walked, _, _ = whole_walk(engine.tables, x, values)
+        np.testing.assert_allclose(heard[r], expected, rtol=0, atol=1e-6 * size)
+        assert partial[r, -1] == pytest.approx(walked[-1], rel=0, abs=1e-6 * size)
+
+
+@pytest.mark.parametrize("start", ["empty", "approximate"])
+def test_a_query_is_answered_alike_alone_and_among_others(start):
+    machine, queries = MACHINES[3], RNG.normal(size=(203, 6))
+    engine = NSVEngine(machine, None, Options(start=start), [Part(machine, None, ROWS)], 2, 0.0)
+    output, steps = engine.run(queries)
+    for one, (answered, counted) in enumerate(zip(output, steps, strict=True)):
+        alone, count = engine.run(queries[one : one + 1])
+        assert (alone[0], count[0]) == (answered, counted)
+    np.testing.assert_array_equal(engine.run(queries[1:])[0], output[1:])
 
 
 def test_scores_that_are_no_numbers_still_give_every_vector_once():

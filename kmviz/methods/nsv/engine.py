@@ -128,17 +128,24 @@ class NSVEngine(Walker):
     def run(self, X: NDArray[Any]) -> tuple[Floats, NDArray[np.intp]]:
         """Return the outputs and the steps: one for the start, one a vector touched."""
         output, touched = np.empty(len(X)), np.empty(len(X), dtype=np.intp)
-
-        def work(start: int, stop: int) -> None:
-            rows = self.embed(X[start:stop])
-            loops.answer(self.tables, self.limits, rows, output[start:stop], touched[start:stop])
-
         if self.compiled:
+
+            def work(start: int, stop: int) -> None:
+                part = slice(start, stop)
+                self._answer(self.embed(X[part]), output[part], touched[part])
+
             over_chunks(work, len(X), CHUNK)
         else:
             for r, x in enumerate(self.embed(X)):
                 output[r], touched[r], _ = walk(self.tables, self.limits, x, self._values(X[r]))
         return output, touched + 1
+
+    def _answer(self, rows: NDArray[Any], output: Floats, touched: NDArray[np.intp]) -> None:
+        t, limits = self.tables, self.limits
+        low, high = (limits.filter_low, limits.filter_high) if t.filtered else (-np.inf, np.inf)
+        left = loops.filter_rows(t.linear, t.linear_bias, low, high, rows, output, touched)
+        if left:
+            loops.answer(t, limits, rows, left, output, touched)
 
     def trace(self, x: NDArray[Any]) -> NSVTrace:
         """Return the record of one query, with where it would have gone."""

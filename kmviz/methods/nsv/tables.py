@@ -95,7 +95,11 @@ def build_tables(machine: KernelMachine, options: Options) -> Tables:
     # eq. 11 as published knows the projections alone.
     measured = embedded if options.approximate else coordinates
     kind, gamma, coef0, degree = form.code
-    positive = machine.beta > 0
+    sides, n_first = np.arange(len(embedded)), len(embedded)
+    if options.order == "tug_of_war":
+        positive = machine.beta > 0
+        sides = np.concatenate([np.flatnonzero(positive), np.flatnonzero(~positive)])
+        n_first = int(positive.sum())
     return Tables(
         kind=kind,
         gamma=gamma,
@@ -108,19 +112,21 @@ def build_tables(machine: KernelMachine, options: Options) -> Tables:
         linear_bias=0.0,
         vectors=np.ascontiguousarray(embedded, dtype=dtype),
         beta=machine.beta,
+        weights=machine.beta.astype(dtype),
         linear=np.zeros(d, dtype=dtype),
         basis=np.ascontiguousarray(basis, dtype=dtype),
         coordinates=np.ascontiguousarray(coordinates.T, dtype=dtype),
         lengths=np.einsum("ij,ij->i", measured, measured).astype(dtype),
         ends=ends.astype(np.int64),
-        sides=np.concatenate([np.flatnonzero(positive), np.flatnonzero(~positive)]),
-        n_positive=int(positive.sum()),
+        sides=sides,
+        n_first=n_first,
     )
 
 
 def with_filter(tables: Tables, linear: Any) -> Tables:
     """Return the tables with another filter: weights on embedded rows and bias, or None."""
     if linear is None:
-        return tables._replace(filtered=False)
+        nothing = np.zeros_like(tables.linear)
+        return tables._replace(filtered=False, linear=nothing, linear_bias=0.0)
     weights = np.ascontiguousarray(linear[0], dtype=tables.vectors.dtype)
     return tables._replace(filtered=True, linear=weights, linear_bias=float(linear[1]))

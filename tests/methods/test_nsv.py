@@ -151,6 +151,21 @@ def test_the_approximation_touches_fewer_vectors():
     assert steps["approximate"] < 0.5 * steps["empty"]
 
 
+@pytest.mark.parametrize("start", STARTS)
+@pytest.mark.parametrize("linear_filter", [True, False])
+@pytest.mark.parametrize("margin", [0.0, np.inf])
+@pytest.mark.parametrize("bad", [np.nan, np.inf, -np.inf])
+def test_rows_that_are_not_finite_are_told(start, linear_filter, margin, bad):
+    clf = NSVClassifier(start=start, linear_filter=linear_filter, margin=margin).fit(X, Y)
+    rows = QUERIES.copy()
+    rows[7, 1] = bad
+    for asked in (rows, rows[7:8]):
+        with pytest.raises(ValueError, match=r"NaN|infinity"):
+            clf.predict(asked)
+        with pytest.raises(ValueError, match=r"NaN|infinity"):
+            clf.steps(asked)
+
+
 def test_principal_directions_are_those_of_the_svd():
     rng = np.random.default_rng(0)
     for shape in ((40, 7), (7, 40)):

@@ -133,13 +133,13 @@ class AnytimeClassifier(MachineClassifier):
         (n,) for two classes; for more, scikit-learn's one-against-one aggregation.
         """
         if self._is_pair():
-            return self._answer(X)[0]
+            return self._runs(X)[0][0]
         outputs, _ = self._answers(self._rows(X))
         return _ovr_decision_function(outputs < 0, -outputs, len(self.classes_))
 
     def steps(self, X: ArrayLike) -> NDArray[np.intp]:
         """Return how many kernel values each row takes, over all pairs of classes."""
-        return self._answer(X)[1] if self._is_pair() else self._answers(self._rows(X))[1]
+        return self._runs(X)[0][1] if self._is_pair() else self._answers(self._rows(X))[1]
 
     def bounds(self, X: ArrayLike) -> tuple[Floats, Floats]:
         """Return the interval that holds f(x) after each step.
@@ -188,22 +188,6 @@ class AnytimeClassifier(MachineClassifier):
         if not hasattr(self, "engines_"):  # in far less time than check_is_fitted
             check_is_fitted(self, "engines_")
         return len(self.engines_) == 1
-
-    def _answer(self, X: Any) -> tuple[Floats, NDArray[np.intp]]:
-        """Output and kernel values of each row for two classes.
-
-        The spectral loop tells by itself where a row is not finite, and answers in less time
-        than scikit-learn's checks take: plain arrays are checked only if it does.
-        """
-        engine = self.engines_[0]
-        plain = type(X) is np.ndarray and X.ndim == 2 and X.dtype.char in "df" and len(X) > 0
-        if plain and isinstance(engine, SpectralEngine) and engine.known:
-            fits = self.preprocessing_ is None and not hasattr(self, "feature_names_in_")
-            if fits and X.shape[1] == self.n_features_in_:
-                output, steps = engine.run(X)
-                if np.isfinite(output).all():
-                    return output, steps
-        return engine.run(self._rows(X))
 
     def _answers(self, rows: NDArray[Any]) -> tuple[Floats, NDArray[np.intp]]:
         """Outputs (n, pairs) and kernel values (n,) over pairs; exact outputs where votes tie."""

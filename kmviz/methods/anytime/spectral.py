@@ -65,6 +65,7 @@ class SpectralEngine:
         if not self.known:
             self._place_vectors()
         self.overhead = 1.0  # ||x~||^2
+        self.tells_finite = self.known
 
     def _decompose(self) -> None:
         rows = self.machine.vectors.astype(np.float64)

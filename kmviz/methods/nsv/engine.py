@@ -39,8 +39,12 @@ class Walker:
         self.tables = with_filter(tables or build_tables(machine, options), linear)
         self.form = ordering_kernel(machine.kernel, options)
         self.compiled = kernels.is_known(machine.kernel)
+        self.tells_finite = self.compiled
+        self.plain = self.form == self.form.plain
 
     def embed(self, X: NDArray[Any]) -> NDArray[Any]:
+        if self.plain and X.dtype == self.tables.vectors.dtype and X.flags.carray:
+            return X
         return np.require(self.form.embed(X), self.tables.vectors.dtype, ["C", "W"])
 
     def ladders(self, X: NDArray[Any]) -> Floats:
@@ -128,12 +132,14 @@ class NSVEngine(Walker):
     def run(self, X: NDArray[Any]) -> tuple[Floats, NDArray[np.intp]]:
         """Return the outputs and the steps: one for the start, one a vector touched."""
         output, touched = np.empty(len(X)), np.empty(len(X), dtype=np.intp)
-        if self.compiled:
 
-            def work(start: int, stop: int) -> None:
-                part = slice(start, stop)
-                self._answer(self.embed(X[part]), output[part], touched[part])
+        def work(start: int, stop: int) -> None:
+            part = slice(start, stop)
+            self._answer(self.embed(X[part]), output[part], touched[part])
 
+        if self.compiled and len(X) <= CHUNK:  # a query that comes alone should not wait for Python
+            self._answer(self.embed(X), output, touched)
+        elif self.compiled:
             over_chunks(work, len(X), CHUNK)
         else:
             for r, x in enumerate(self.embed(X)):

@@ -23,7 +23,7 @@ with right:
 left, right = st.columns(2)
 with left:
     st.subheader("Where the machine draws the line", anchor=False)
-    picture = boundary(ui.plane(problem), problem.query)
+    picture = boundary(ui.plane(problem), problem.query, half=True)
     ui.chart(
         picture,
         "boundary",
@@ -43,6 +43,8 @@ with right:
             problem.n_vectors,
             note="Far from zero the class is plain,<br>and a few values would settle it.",
             height=520,
+            most=600,
+            half=True,
         ),
         "effort",
         "Output f(x) of each test query against the kernel values computed for it: all queries "

@@ -21,6 +21,7 @@ def effort(
     n_vectors: int | None = None,
     note: str | None = None,
     height: int = 430,
+    most: int = theme.MOST_POINTS,
     more: Iterable[theme.Trace] = (),
     **layout: Any,
 ) -> go.Figure:
@@ -33,10 +34,11 @@ def effort(
         the `customdata` of its point.
     n_vectors : what the exact machine spends on every query, drawn as a line
     note : what to notice, written into the empty part of the chart
+    most : above this many queries a sample of them is drawn
     more, layout : traces drawn beside these, and what they add to the layout
     """
     outputs, costs, labels = np.asarray(outputs), np.asarray(costs), np.asarray(labels)
-    rows = theme.thinned(len(outputs))
+    rows = theme.thinned(len(outputs), most)
     traces = []
     for i, (label, name) in enumerate(zip((-1, 1), class_names)):
         right = rows[(labels[rows] == label) & ((outputs[rows] > 0) == (label > 0))]

@@ -147,6 +147,7 @@ def neighbor_images(
     return theme.figure(
         [tiles], "", "", _touched(trace, touched), height, shapes=[frame], annotations=notes,
         xaxis=hidden, yaxis=hidden | {"range": [-0.75 * tall, tall + 1]}, dragmode=False,
+        margin={"l": 10, "b": 10},
     )  # fmt: skip
 
 

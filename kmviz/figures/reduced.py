@@ -78,7 +78,7 @@ def reduced_map(
             )
         )  # fmt: skip
     traces += [click_layer(plane.queries), query_mark(plane.queries[query])]
-    return theme.figure(traces, *plane.axes, title=plane.title, height=460)
+    return theme.figure(traces, *plane.axes, title=plane.title, height=460, half=True)
 
 
 def reduced_error(curves: Curves, n: int) -> go.Figure:
@@ -110,6 +110,7 @@ def reduced_error(curves: Curves, n: int) -> go.Figure:
     top = max(2.2 * curves.machine_error, float(np.median(curves.error[1:])), 0.5)
     return theme.figure(
         traces, "number of vectors n (log scale)", "ρ = ‖Ψ − Ψ′‖ / ‖Ψ‖ (log scale)", height=460,
+        half=True,
         xaxis={"type": "log"}, yaxis={"type": "log"}, shapes=[theme.line_at(x=n)],
         yaxis2={
             "title": {"text": "test error in %"}, "overlaying": "y", "side": "right",
@@ -228,5 +229,6 @@ def _mosaic(
     bare = {"showticklabels": False, "showgrid": False, "ticks": "", "title": {"text": ""}}
     return theme.figure(
         [heat], "", "", title=title, height=110 + 92 * down, annotations=notes,
+        margin={"l": 10, "b": 10},
         xaxis=bare, yaxis={**bare, "autorange": "reversed", "scaleanchor": "x"},
     )  # fmt: skip

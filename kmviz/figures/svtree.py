@@ -87,7 +87,7 @@ def tree_path(nodes: pd.DataFrame, trace: TreeTrace, height: int, chosen: int) -
     if chosen in shown.index:
         traces.append(_ring(float(x[shown.index.get_loc(chosen)]), float(nodes["depth"][chosen])))
     return theme.figure(
-        traces, "leaves, from left to right", "kernel values asked", height=430,
+        traces, "leaves, from left to right", "kernel values asked", height=430, half=True,
         xaxis={"showticklabels": False, "showgrid": False},
         yaxis={"autorange": "reversed", "dtick": 1 if height < 16 else 5},
     )  # fmt: skip
@@ -123,7 +123,7 @@ def tree_sum(trace: TreeTrace, height: int, images: NDArray[Any] | None = None) 
         layout["yaxis"] = {"domain": [0.45, 1.0]}
         layout["yaxis2"] = {"domain": [0.0, 0.25], "autorange": "reversed", "visible": False}
     return theme.figure(
-        traces, "kernel values asked", "output", height=430,
+        traces, "kernel values asked", "output", height=430, half=True,
         shapes=[theme.line_at(y=0.0)], xaxis={"dtick": 1 if last < 16 else 5}, **layout,
     )  # fmt: skip
 

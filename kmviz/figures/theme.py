@@ -7,6 +7,7 @@ below for a picture that leaves the app.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterable
 from typing import Any
 
@@ -63,6 +64,9 @@ _PRINTED = {
     FAINT: "#DDE2E9",
     PAPER: "#FFFFFF",
 }
+
+#: Kinds of traces that have no entry in the legend unless they ask for one.
+_NO_LEGEND = ("contour", "heatmap")
 
 #: Up to this many points a chart is SVG, above it WebGL; above MOST_POINTS it is a sample.
 SVG_POINTS = 2_000
@@ -128,21 +132,35 @@ def figure(
     y: str,
     title: str | None = None,
     height: int = 430,
+    half: bool = False,
     **layout: Any,
 ) -> go.Figure:
     """Return the chart of these traces with its axes named, title and legend placed.
 
-    What else stands in the layout (`xaxis`, `yaxis`, `shapes`, `annotations`) is added to it.
+    Parameters
+    ----------
+    half : whether it gets half the page's width, where a legend takes more rows
+    layout : what else stands in it (`xaxis`, `yaxis`, `shapes`, `annotations`, ...)
 
     Notes
     -----
     Plotly checks each option of each trace, which takes longer than anything else on a page. The
     options here come from our own code, so that tests check them once for all charts instead.
     """
+    drawn = [_kept(trace) for trace in traces]
     base = _layout(x, y, title, height)
+    base["margin"] |= {"t": (28 if title else 0) + 27 + 19 * _legend_rows(drawn, half)}
     for name, value in layout.items():
         base[name] = base[name] | value if isinstance(base.get(name), dict) else value
-    return go.Figure(data=[_kept(trace) for trace in traces], layout=base, _validate=False)
+    return go.Figure(data=drawn, layout=base, _validate=False)
+
+
+def _legend_rows(traces: list[Trace], half: bool) -> int:
+    """How many rows the legend takes, about: a margin too small draws the chart twice."""
+    shown = [t["name"] for t in traces if t.get("showlegend", t["type"] not in _NO_LEGEND)]
+    if len(shown) < 2:
+        return 0
+    return math.ceil(sum(36 + 6.5 * len(name) for name in shown) / (370 if half else 900))
 
 
 def _kept(trace: Trace) -> Trace:
@@ -169,7 +187,7 @@ def _layout(x: str, y: str, title: str | None, height: int) -> dict[str, Any]:
     axis = {"automargin": True, "zeroline": False}
     layout: dict[str, Any] = {
         "height": height,
-        "margin": {"l": 10, "r": 10, "t": 64 if title else 36, "b": 10},
+        "margin": {"l": 76, "r": 12, "b": 76},  # room for ticks and title: see _legend_rows
         "legend": {"orientation": "h", "x": 0, "xanchor": "left", "y": 1.01, "yanchor": "bottom"},
         "hovermode": "closest",
         "clickmode": "event+select",

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from kmviz.figures import theme
-from kmviz.figures.boundary import Plane, boundary
+from kmviz.figures.boundary import Plane, boundary, click_layer
 
 
 @pytest.fixture
@@ -55,6 +55,16 @@ def test_a_click_finds_the_row_of_the_query(plane):
     assert layer.marker.opacity == layer.unselected.marker.opacity == 0
     row = list(layer.customdata).index(7)
     np.testing.assert_allclose([layer.x[row], layer.y[row]], plane.queries[7], rtol=1e-6)
+
+
+def test_many_queries_are_spread_over_the_map_for_clicks():
+    queries = np.random.default_rng(1).uniform(size=(5_000, 2))
+    layer = click_layer(queries, cells=10)
+    assert len(layer["customdata"]) == 100
+    fields = np.floor(10 * queries[layer["customdata"]] / queries.max(axis=0) * 0.9999)
+    assert len(np.unique(fields, axis=0)) > 95
+    same = click_layer(np.ones((500, 2)), cells=10)
+    assert same["customdata"].tolist() == [0]
 
 
 def test_the_query_is_marked(plane):

@@ -13,19 +13,11 @@ from kmviz.loops.anytime import BIAS, close_bounds
 from kmviz.loops.threads import over_chunks
 from kmviz.machines import KernelMachine
 from kmviz.methods.anytime.basis import Basis, extra_diagonal
+from kmviz.methods.anytime.bounds import ULP, Bounds, Floats, Ints
 from kmviz.traces import AnytimeTrace
 
-Floats = NDArray[np.float64]
-Ints = NDArray[np.intp]
 
-#: Rounding of one float64 operation.
-ULP = float(np.finfo(np.float64).eps)
-
-#: Rows whose bounds over all steps are computed at once.
-BLOCK = 1024
-
-
-class CholeskyEngine:
+class CholeskyEngine(Bounds):
     """Bounds on one machine's f(x) from an ordered basis.
 
     Parameters
@@ -54,6 +46,8 @@ class CholeskyEngine:
         self.known = is_known(machine.kernel)
         self.embedded = _embed(machine.kernel, basis.rows) if self.known else None
         self._embed_machine(jitter)
+        # K(x, x) is one kernel value where only the kernel itself can tell it.
+        self.self_cost = 0 if hasattr(machine.kernel, "diag") else 1
         self.overhead = 0.0
 
     def _embed_machine(self, jitter: float) -> None:
@@ -100,53 +94,25 @@ class CholeskyEngine:
         """Answer each row: f_k where the sign is certain, else the exact sum."""
         X = X.astype(np.float64, copy=False)
         output, stop, decided = self._close(X) if self.known else self._close_plainly(X)
-        steps = stop + self._self_cost
+        steps = stop + self.self_cost
         if not decided.all():
             output[~decided] = self.machine.decision_function(X[~decided])
             steps[~decided] += self.machine.n_vectors
         return output, steps
 
-    def bounds(self, X: NDArray[Any], n_steps: int | None = None) -> tuple[Floats, Floats]:
-        """Return L_k and H_k after 0 .. n_steps (None: all) kernel values."""
-        X = X.astype(np.float64, copy=False)
-        count = self.n_steps if n_steps is None else min(n_steps, self.n_steps)
-        lower, upper = np.empty((2, len(X), count + 1))
-        for top in range(0, len(X), BLOCK):
-            part = slice(top, top + BLOCK)
-            read = self._read(X[part], count)
-            lower[part] = read["partial"] - read["gap"]  # eq. 22
-            upper[part] = read["partial"] + read["gap"]
-        return lower, upper
-
-    def interval(self, X: NDArray[Any], steps: int) -> tuple[Floats, Floats]:
-        """Return what is known of f(x) after `steps` kernel values."""
-        steps -= self._self_cost
-        if steps >= self.n_steps + self.machine.n_vectors:
-            exact = self.machine.decision_function(X)
-            return exact, exact.copy()
-        lower, upper = self.bounds(X, max(steps, 0))
-        return lower[:, -1], upper[:, -1]
-
     def trace(self, x: NDArray[Any]) -> AnytimeTrace:
         """Record one query over all K steps."""
         output, steps = self.run(x[None])
-        read = {name: a[0] for name, a in self._read(x[None].astype(float), self.n_steps).items()}
-        stop = min(int(steps[0]) - self._self_cost, self.n_steps)
+        read = {name: a[0] for name, a in self._read(x[None], self.n_steps).items()}
+        stop = min(int(steps[0]) - self.self_cost, self.n_steps)
         return AnytimeTrace(
             exact=float(self.machine.decision_function(x[None])[0]),
             output=float(output[0]),
             stop=stop,
             **read,
-            lower=read["partial"] - read["gap"],
-            upper=read["partial"] + read["gap"],
             w_rest=self.w_rest,
             index=np.append(-1, self.index),
         )
-
-    @property
-    def _self_cost(self) -> int:
-        """Kernel values that K(x, x) takes: one where only the kernel itself can tell."""
-        return 0 if hasattr(self.machine.kernel, "diag") else 1
 
     def _close(self, X: Floats) -> tuple[Floats, Ints, NDArray[np.bool_]]:
         """Stages 2 and 3, compiled."""
@@ -195,8 +161,9 @@ class CholeskyEngine:
         """What rounding can change in an output."""
         return self.round_off * np.sqrt(self_values) + BIAS * abs(self.machine.bias)
 
-    def _read(self, X: Floats, count: int) -> dict[str, Floats]:
+    def _read(self, X: NDArray[Any], count: int) -> dict[str, Floats]:
         """Every quantity of the paper over k = 0 .. count, a row a query."""
+        X = X.astype(np.float64, copy=False)
         n, bias = len(X), self.machine.bias
         start = np.zeros((n, 1))
         value = _values(self.machine.kernel, X, self.basis[:count])
@@ -215,6 +182,8 @@ class CholeskyEngine:
         return {
             "partial": partial,
             "gap": gap,
+            "lower": partial - gap,  # eq. 22
+            "upper": partial + gap,
             "residual_sq": residual,
             "q_coords": np.hstack([start, q]),
             "value": np.hstack([start, value]),

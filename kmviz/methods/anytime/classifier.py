@@ -16,7 +16,8 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 
 from kmviz.machines import KernelMachine
 from kmviz.methods.anytime.basis import OWN, WIDER, ordered
-from kmviz.methods.anytime.cholesky import CholeskyEngine, Floats
+from kmviz.methods.anytime.bounds import Floats
+from kmviz.methods.anytime.cholesky import CholeskyEngine
 from kmviz.methods.anytime.spectral import SpectralEngine
 from kmviz.methods.base import FLOATS, MachineClassifier, Problem
 

@@ -22,7 +22,7 @@ from kmviz.kernels import Normalized, Polynomial, diagonal, is_known
 from kmviz.loops.anytime import BIAS, close_spectral
 from kmviz.loops.threads import over_chunks
 from kmviz.machines import KernelMachine
-from kmviz.methods.anytime.cholesky import BLOCK, ULP, Floats, Ints
+from kmviz.methods.anytime.bounds import ULP, Bounds, Floats, Ints
 from kmviz.traces import AnytimeTrace
 
 
@@ -36,7 +36,7 @@ def quadratic(kernel: Any) -> tuple[Polynomial, bool] | None:
     return None
 
 
-class SpectralEngine:
+class SpectralEngine(Bounds):
     """Bounds on a quadratic machine's f(x), one eigenvector a step.
 
     Attributes
@@ -130,29 +130,10 @@ class SpectralEngine:
             stop[~decided] += self.machine.n_vectors
         return output, stop
 
-    def bounds(self, X: NDArray[Any], n_steps: int | None = None) -> tuple[Floats, Floats]:
-        """Return the bounds after 0 .. n_steps (None: all) eigenvectors."""
-        X = X.astype(np.float64, copy=False)
-        count = self.n_steps if n_steps is None else min(n_steps, self.n_steps)
-        lower, upper = np.empty((2, len(X), count + 1))
-        for top in range(0, len(X), BLOCK):
-            part = slice(top, top + BLOCK)
-            read = self._read(X[part], count)
-            lower[part], upper[part] = read["lower"], read["upper"]
-        return lower, upper
-
-    def interval(self, X: NDArray[Any], steps: int) -> tuple[Floats, Floats]:
-        """Return what is known of f(x) after `steps` kernel values."""
-        if steps >= self.n_steps + self.machine.n_vectors:
-            exact = self.machine.decision_function(X)
-            return exact, exact.copy()
-        lower, upper = self.bounds(X, steps)
-        return lower[:, -1], upper[:, -1]
-
     def trace(self, x: NDArray[Any]) -> AnytimeTrace:
         """Record one query over all K steps."""
         output, steps = self.run(x[None])
-        read = {name: a[0] for name, a in self._read(x[None].astype(float), self.n_steps).items()}
+        read = {name: a[0] for name, a in self._read(x[None], self.n_steps).items()}
         return AnytimeTrace(
             exact=float(self.machine.decision_function(x[None])[0]),
             output=float(output[0]),
@@ -213,7 +194,8 @@ class SpectralEngine:
             parts = np.divide(parts, lengths, out=np.zeros_like(parts), where=lengths > 0)
         return parts
 
-    def _read(self, X: Floats, count: int) -> dict[str, Floats]:
+    def _read(self, X: NDArray[Any], count: int) -> dict[str, Floats]:
+        X = X.astype(np.float64, copy=False)
         start, square = np.zeros((len(X), 1)), self._squares(X)[:, None]
         parts = self._parts(X, slice(0, count)) if count else np.empty((len(X), 0))
         partial = np.hstack([start, np.cumsum(self.values[:count] * parts, axis=1)])

@@ -211,7 +211,7 @@ def test_calibrations_differ_and_unseen_rows_replace_x():
     kinds = {
         kind: NSVClassifier(SVC(C=10.0), calibration=kind, linear_filter=False,
                             random_state=0).fit(rows, y)
-        for kind in ("cross_fit", "train", "generated")
+        for kind in ("cross_fit", "left_out", "train", "generated")
     }  # fmt: skip
     train, made = kinds["train"], kinds["generated"]
     assert (made.high_ >= train.high_).all()  # more rows can only widen

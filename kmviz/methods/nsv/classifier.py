@@ -14,7 +14,13 @@ from sklearn.utils._param_validation import Interval, StrOptions
 from sklearn.utils.validation import validate_data
 
 from kmviz.methods.base import FLOATS, MachineClassifier, Problem
-from kmviz.methods.nsv.calibration import FOLDS, FOLDS_A_PAIR, Calibrated, Calibrator
+from kmviz.methods.nsv.calibration import (
+    CROSS_FITTED,
+    FOLDS,
+    FOLDS_A_PAIR,
+    Calibrated,
+    Calibrator,
+)
 from kmviz.methods.nsv.engine import NSVEngine
 from kmviz.methods.nsv.proof import split_rows, widen_until_proved
 from kmviz.methods.nsv.tables import Options
@@ -46,10 +52,11 @@ class NSVClassifier(MachineClassifier):
         Whether a linear SVM may decide first.
     start : {"empty", "approximate"}, default="empty"
         Whether the sum starts from -b, as published, or from the approximation of all terms.
-    calibration : {"cross_fit", "train", "generated"}, default="cross_fit"
-        Which rows set the thresholds when only training rows are at hand: left-out tenths, the
-        training rows (as published), or these and generated rows that challenge the thresholds
-        (section 5.2). No choice where the machine is frozen or `X_calibration` is given.
+    calibration : {"cross_fit", "left_out", "train", "generated"}, default="cross_fit"
+        Which rows set the thresholds when only training rows are at hand: left-out tenths, one
+        left-out tenth (a second machine to train and not ten, for slow ones), the training rows
+        (as published), or these and generated rows that challenge the thresholds (section 5.2).
+        No choice where the machine is frozen or `X_calibration` is given.
     margin : float, default=None
         a: thresholds move out by a times the scatter of f - g_k. None is 0, and .25 (from empty)
         or .5 (from the approximation) for cross-fitted ones.
@@ -95,7 +102,7 @@ class NSVClassifier(MachineClassifier):
         "n_components": [Interval(Integral, 1, None, closed="left")],
         "linear_filter": ["boolean"],
         "start": [StrOptions({"empty", "approximate"})],
-        "calibration": [StrOptions({"cross_fit", "train", "generated"})],
+        "calibration": [StrOptions({"cross_fit", "left_out", "train", "generated"})],
         "margin": [Interval(Real, 0, None, closed="both"), None],
         "max_disagreement": [Interval(Real, 0, 1, closed="neither"), None],
         "confidence": [Interval(Real, 0, 1, closed="neither")],
@@ -197,7 +204,7 @@ class NSVClassifier(MachineClassifier):
 
     def _assemble(self, calibrated: list[Calibrated]) -> NSVClassifier:
         """Measure the envelopes under the present order, components, start and window."""
-        cross_fitted = calibrated[0].calibration == "cross_fit"
+        cross_fitted = calibrated[0].calibration in CROSS_FITTED
         usual = CROSS_FIT_MARGIN[self.start] if cross_fitted else 0.0
         self.margin_ = usual if self.margin is None else float(self.margin)
         options = Options(self.order, self.n_components, self.start)

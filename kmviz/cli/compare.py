@@ -78,7 +78,7 @@ def _earlier(options: argparse.Namespace) -> pd.DataFrame | None:
         raise BadInput("--resume needs --out, the table of the earlier run.")
     if not options.out.exists():
         return None
-    return pd.read_csv(options.out, index_col="method").fillna({"error": ""})
+    return pd.read_csv(options.out, index_col="method").fillna({"note": "", "error": ""})
 
 
 def _write(table: pd.DataFrame, path: Path) -> None:
@@ -95,5 +95,7 @@ def as_text(table: pd.DataFrame) -> str:
         shown[column] = [
             "" if pd.isna(value) else form.format(value) for value in table[column].astype(float)
         ]
+    if table["note"].any():
+        shown["note"] = table["note"]
     sys.stdout.flush()
     return shown.to_string()

@@ -26,7 +26,7 @@ COLUMNS = [
     "accuracy", "disagreements", "queries", "disagreement", "disagreement_low",
     "disagreement_high", "steps_mean", "steps_median", "speedup", "honest_speedup",
     "batch_ratio", "single_ratio", "batch_vs_blas", "single_vs_blas", "batch_us", "single_us",
-    "fit_seconds", "size_bytes", "error",
+    "fit_seconds", "size_bytes", "note", "error",
 ]  # fmt: skip
 
 #: Methods that only prepare a trained machine: they take ours, and none is trained twice.
@@ -85,8 +85,9 @@ def compare(
         `steps_median`; `speedup` is m / mean, `honest_speedup` counts the overhead too);
         `batch_ratio` and `single_ratio` are times faster than `SVC.decision_function`,
         `batch_vs_blas` and `single_vs_blas` than the exact float32 machine, in this run, in
-        CPU time on one thread; `size_bytes` of the stored file. A method that fails has its
-        `error` in its row; the others go on.
+        CPU time on one thread; `size_bytes` of the stored file. `note` says what was cut down
+        for a machine of many vectors (see `kmviz.evaluation.catalogue.LARGE`). A method that
+        fails has its `error` in its row; the others go on.
 
     Raises
     ------
@@ -115,7 +116,8 @@ def compare(
 def as_table(rows: dict[str, dict[str, Any]]) -> pd.DataFrame:
     """Return finished rows as a frame with every column."""
     frame = pd.DataFrame.from_dict(rows, orient="index", columns=COLUMNS).rename_axis("method")
-    return frame.astype({"error": object}).fillna({"error": ""})
+    texts = {"note": object, "error": object}
+    return frame.astype(texts).fillna(dict.fromkeys(texts, ""))
 
 
 def compare_rows(
@@ -160,7 +162,7 @@ def trained(method: Any, ref: Reference) -> tuple[Any, float]:
 def _unfitted(method: Any, ref: Reference) -> Any:
     if isinstance(method, Peer):
         return method.build(ref)
-    return method.make() if isinstance(method, Setting) else clone(method)
+    return method.make(ref.largest) if isinstance(method, Setting) else clone(method)
 
 
 class Bench:
@@ -197,7 +199,8 @@ class Bench:
         try:
             fitted, seconds = trained(method, self.ref)
             values = method.values(self.ref) if isinstance(method, Peer) else None
-            return self.row(fitted, seconds, values)
+            note = method.note_for(self.ref.largest) if isinstance(method, Setting) else ""
+            return self.row(fitted, seconds, values) | {"note": note}
         except progress.Cancelled:
             raise
         except Exception as error:

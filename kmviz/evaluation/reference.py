@@ -59,6 +59,11 @@ class Reference:
         """m: kernel values of an exact answer, over all pairs of classes."""
         return sum(machine.n_vectors for machine in self.exact.machines_)
 
+    @property
+    def largest(self) -> int:
+        """The vectors of the largest machine among the pairs of classes."""
+        return max(machine.n_vectors for machine in self.exact.machines_)
+
     def labels(self, X: Any) -> NDArray[Any]:
         """Return the exact machine's answers, in float64."""
         return exact_labels(self.exact, X)

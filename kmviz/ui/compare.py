@@ -220,7 +220,9 @@ def code(problem: Problem, table: pd.DataFrame) -> str:
     name = best_method(table)
     setting = SETTINGS.get(name)
     _, cls = CLASSES[setting.method if setting else "exact"]
-    given = [f"{key}={value!r}" for key, value in (setting.parameters if setting else {}).items()]
+    n_vectors = int(table.loc["exact", "steps_mean"])
+    parameters = setting.parameters_for(n_vectors) if setting else {}
+    given = [f"{key}={value!r}" for key, value in parameters.items()]
     takes_machine = setting is None or setting.method not in ("falk", "knnsvm")
     arguments = ", ".join([*(["svc"] if takes_machine else []), *given])
     return (

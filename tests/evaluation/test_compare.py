@@ -1,5 +1,7 @@
 """One table for every method, whatever happens to one of them."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 from sklearn.base import BaseEstimator, ClassifierMixin
@@ -11,6 +13,7 @@ from sklearn.svm import SVC
 
 import kmviz
 from kmviz import datasets
+from kmviz.evaluation import catalogue
 from kmviz.evaluation.advice import advice, best_method
 from kmviz.evaluation.catalogue import DEFAULT, SETTINGS, resolve, title_of
 from kmviz.evaluation.compare import COLUMNS, Interrupted
@@ -175,6 +178,18 @@ def test_advice_is_honest_about_linear_machines_and_other_models():
     frame.loc["nsv", "disagreement_high"] = 0.2
     assert best_method(frame) == "exact"
     assert "Take the exact machine in float32 (9x faster than SVC)" in advice(frame)
+
+
+def test_rows_for_a_large_machine_say_what_was_cut_down(moons, monkeypatch):
+    monkeypatch.setattr(catalogue, "LARGE", 10)
+    few = replace(SETTINGS["reduced"], cut={"n_vectors": 5})
+    monkeypatch.setitem(SETTINGS, "reduced", few)
+    table = kmviz.compare(None, ["nsv", "reduced"], *moons, time=False)
+    assert table["error"].eq("").all()
+    assert table["note"].tolist() == ["", SETTINGS["nsv"].note, SETTINGS["reduced"].note]
+    assert table.loc["reduced", "steps_mean"] == 5
+    assert SETTINGS["anytime"].make(11).max_steps == "auto"
+    assert SETTINGS["anytime"].make(10).max_steps is None
 
 
 def test_every_setting_has_a_title_and_can_be_made():

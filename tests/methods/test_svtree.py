@@ -25,6 +25,7 @@ OPTIONS = [
     {"split": "exact", "refit": "path", "stem": 0.5, "max_height": 8},
     {"refit": "path"},
     {"certain": 0.5},
+    {"split": "exact", "refit": "path", "stem": 0.5, "max_height": 9, "max_mean": 5.5},
     {"split": "balanced", "max_height": 2},
 ]
 
@@ -129,6 +130,45 @@ def test_decided_nodes_are_leaves():
     assert (np.sign(exact[large]) * early.decision_function(X)[large] >= 0.2 - 1e-9).all()
 
 
+@pytest.mark.parametrize("max_mean", [1.0, 3.4, 5.5])
+@pytest.mark.parametrize("options", [{"split": "exact", "refit": "path"}, {}], ids=named)
+def test_a_mean_is_kept(options, max_mean):
+    whole = SVTreeClassifier(random_state=0, max_height=9, **options).fit(X, Y)
+    clf = clone(whole).set_params(max_mean=max_mean).fit(X, Y)
+    mean = clf.steps(X).mean()
+    assert mean <= max_mean
+    assert mean > max_mean - 1.0  # the largest split costs one value a row
+    # a path that ends earlier has the output that stood there
+    depth = clf.steps(QUERIES)
+    nodes, values, _ = whole.tree_.paths(QUERIES)
+    running = whole.tree_.running(nodes, values)
+    np.testing.assert_allclose(
+        clf.decision_function(QUERIES), running[np.arange(len(QUERIES)), depth], rtol=1e-10
+    )
+
+
+def test_a_mean_that_is_not_reached_takes_nothing_back():
+    whole = SVTreeClassifier(split="exact", max_height=6).fit(X, Y)
+    clf = clone(whole).set_params(max_mean=6.0).fit(X, Y)
+    pd.testing.assert_frame_equal(clf.tree_.to_frame(), whole.tree_.to_frame())
+
+
+def test_the_least_useful_split_is_taken_back_first():
+    clf = SVTreeClassifier(split="exact", max_height=3).fit(X, Y)
+    exact = clf.machine_.decision_function(X)
+    nodes, values, _ = clf.tree_.paths(X)
+    running = np.clip(clf.tree_.running(nodes, values), -1, 1)
+    error = (running - np.clip(exact, -1, 1)[:, None]) ** 2
+    saved = pd.DataFrame({"node": nodes[:, 1], "saved": error[:, 2] - error[:, 3]})
+    worst = saved.groupby("node")["saved"].mean().idxmin()
+    mean = clf.steps(X).mean() - 1e-9
+    trimmed = clone(clf).set_params(max_mean=mean).fit(X, Y).tree_
+    whole = clf.tree_.to_frame()
+    lost = whole[whole["parent"] == worst]
+    assert trimmed.n_nodes == clf.tree_.n_nodes - len(lost)
+    assert np.isinf(trimmed.threshold[list(whole.drop(lost.index).index).index(worst)])
+
+
 @pytest.mark.parametrize("kind", ["vectors", "machine"])
 def test_candidates_beside_the_machines_own_vectors(kind):
     svc = SVC(C=10.0, gamma=1.0).fit(X, Y)
@@ -223,6 +263,8 @@ def test_balanced_says_what_it_could_take():
         ({"min_rows": -1}, "min_rows"),
         ({"max_height": 0}, "max_height"),
         ({"certain": -0.1}, "certain"),
+        ({"fading": 1.5}, "fading"),
+        ({"max_mean": 0.5}, "max_mean"),
         ({"candidates": 3}, "candidates"),
         ({"scale_columns": "yes"}, "scale_columns"),
     ],
@@ -232,7 +274,9 @@ def test_bad_parameters(options, names):
         SVTreeClassifier(**options).fit(X, Y)
 
 
-@pytest.mark.parametrize("options", [{"refit": "path"}, {"stem": 0.5}, {"certain": 0.0}])
+@pytest.mark.parametrize(
+    "options", [{"refit": "path"}, {"stem": 0.5}, {"certain": 0.0}, {"max_mean": 2.0}]
+)
 def test_algorithm_1_stands_alone(options):
     with pytest.raises(ValueError, match=f"no {next(iter(options))}"):
         SVTreeClassifier(split="balanced", **options).fit(X[:8], Y[:8])

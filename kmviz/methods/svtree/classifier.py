@@ -13,7 +13,8 @@ Departures
 - An empty side is not allowed, or Algorithm 2 would not end. Where a node's scores are all equal,
   it asks one more column without splitting, as long as that explains more.
 - The sum leaves out the bias; the answer is its sign after -b is added.
-- `split="exact"`, `refit="path"`, `stem`, `candidates` and `certain` are not in the paper.
+- `split="exact"`, `refit="path"`, `stem`, `candidates`, `certain`, `fading` and `max_mean` are not
+  in the paper.
 """
 
 from __future__ import annotations
@@ -35,6 +36,7 @@ from kmviz.methods.svtree.balanced import grow_balanced
 from kmviz.methods.svtree.growth import ColumnFit, Growth, PathFit, assemble
 from kmviz.methods.svtree.split import alternating_split, exact_split
 from kmviz.methods.svtree.tree import SVTree
+from kmviz.methods.svtree.trim import trim
 from kmviz.traces import TreeTrace
 
 #: Kernel values held while a tree grows (512 MB); a sample of the rows beyond that.
@@ -57,8 +59,8 @@ class SVTreeClassifier(MachineClassifier):
         coefficients of the path again at each node.
     stem : float, default=0.0
         Share of the path, from the root, that all queries have in common: nodes that ask but do
-        not split. It is a share of `max_height`, or without one of the height expected of the
-        whole tree.
+        not split. It is a share of `max_mean`, else of `max_height`, or without either of the
+        height expected of the whole tree.
     min_rows : int, default=5
         A node of at most this many training rows is not split.
     max_height : int, default=None
@@ -71,6 +73,12 @@ class SVTreeClassifier(MachineClassifier):
     certain : float, default=None
         Do not split a node whose training rows are all answered with the exact machine's sign
         by at least this margin. None splits them all the same.
+    fading : float, default=0.1
+        With `refit="path"`: how much a row that left the path one split ago still counts in its
+        fit; two splits ago, the square of it. More steadies nodes of few rows.
+    max_mean : float, default=None
+        Most kernel values on a path, on average over the training rows: of the grown tree, the
+        splits that help least a kernel value are taken back. None takes none back.
     random_state : int, RandomState or None, default=None
         Start of each alternating search.
 
@@ -115,6 +123,8 @@ class SVTreeClassifier(MachineClassifier):
         "scale_columns": ["boolean"],
         "candidates": ["array-like", KernelMachine, None],
         "certain": [Interval(Real, 0, None, closed="left"), None],
+        "fading": [Interval(Real, 0, 1, closed="both")],
+        "max_mean": [Interval(Real, 1, None, closed="left"), None],
         "random_state": ["random_state"],
     }
 
@@ -129,6 +139,8 @@ class SVTreeClassifier(MachineClassifier):
         scale_columns: bool = True,
         candidates: Any = None,
         certain: float | None = None,
+        fading: float = 0.1,
+        max_mean: float | None = None,
         random_state: Any = None,
     ) -> None:
         self.estimator = estimator
@@ -140,6 +152,8 @@ class SVTreeClassifier(MachineClassifier):
         self.scale_columns = scale_columns
         self.candidates = candidates
         self.certain = certain
+        self.fading = fading
+        self.max_mean = max_mean
         self.random_state = random_state
 
     @property
@@ -191,7 +205,12 @@ class SVTreeClassifier(MachineClassifier):
     def _refuse_combinations(self) -> None:
         if self.split != "balanced":
             return
-        for name, paper in (("refit", "column"), ("stem", 0.0), ("certain", None)):
+        for name, paper in (
+            ("refit", "column"),
+            ("stem", 0.0),
+            ("certain", None),
+            ("max_mean", None),
+        ):
             if getattr(self, name) != paper:
                 raise ValueError(
                     f"split='balanced' is the paper's Algorithm 1, which knows no {name}: leave "
@@ -212,14 +231,16 @@ class SVTreeClassifier(MachineClassifier):
         if self.split == "balanced":
             grown = grow_balanced(column_fit, values, self.min_rows, self.max_height)
         else:
-            path_fit = PathFit(values, exact, machine.bias)
+            path_fit = PathFit(values, exact, machine.bias, self.fading)
             growth = self._growth(len(rows), len(vectors) - machine.n_vectors, rng)
             grown = growth.grow(path_fit if self.refit == "path" else column_fit, values, exact)
+        if self.max_mean is not None:
+            grown = trim(grown, exact, self.max_mean)
         return TreeEngine(machine, assemble(grown, machine.kernel, vectors, machine.bias))
 
     def _growth(self, n: int, shared: int, rng: Any) -> Growth:
         search = exact_split if self.split == "exact" else partial(alternating_split, rng=rng)
-        height = self.max_height
+        height = self.max_height if self.max_mean is None else ceil(self.max_mean)
         if height is None:  # splitting in halves takes log2(n / min_rows) nodes, the stem its share
             height = ceil((log2(max(n / max(self.min_rows, 1), 1)) + 1) / (1.0 - self.stem))
         stem = round(self.stem * height)

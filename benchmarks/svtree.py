@@ -22,8 +22,7 @@ def tables(quick: bool) -> dict[str, pd.DataFrame]:
 def speed(quick: bool) -> pd.DataFrame:
     """Time a query in a batch and alone: SVC, all vectors in float32, and the trees.
 
-    `tree` goes through `decision_function`, which checks its input as scikit-learn does; `walk`
-    is the compiled walk on rows already checked.
+    Each through `decision_function`, which checks what it is given.
     """
     parts = []
     for name, (X, y, X_test, y_test, svc) in problems(quick).items():
@@ -38,7 +37,6 @@ def speed(quick: bool) -> pd.DataFrame:
         ways = {"SVC": svc.decision_function, "float32, all vectors": exact.decision_function}
         for kind, tree in trees.items():
             ways[f"tree, {kind}"] = tree.decision_function
-            ways[f"walk, {kind}"] = tree.tree_.run
         table = timing_table(ways, X_test, repeats=3 if quick else 7)
         for kind in ("batch", "single"):
             of_blas = table.loc["float32, all vectors", f"{kind}_us"]
@@ -46,9 +44,8 @@ def speed(quick: bool) -> pd.DataFrame:
         table["kernel_values"] = float(exact.machine_.n_vectors)
         table["accuracy"] = svc.score(X_test, y_test)
         for kind, tree in trees.items():
-            for way in (f"tree, {kind}", f"walk, {kind}"):
-                table.loc[way, "kernel_values"] = float(tree.steps(X_test).mean())
-                table.loc[way, "accuracy"] = tree.score(X_test, y_test)
+            table.loc[f"tree, {kind}", "kernel_values"] = float(tree.steps(X_test).mean())
+            table.loc[f"tree, {kind}", "accuracy"] = tree.score(X_test, y_test)
         parts.append(table.reset_index().assign(data=name, vectors=exact.machine_.n_vectors))
     found = pd.concat(parts, ignore_index=True)
     return found[["data", "vectors", *[c for c in found if c not in ("data", "vectors")]]]

@@ -198,22 +198,27 @@ class Bench:
         """Train one method and measure it; whatever goes wrong with it is its own row's news."""
         try:
             fitted, seconds = trained(method, self.ref)
-            values = method.values(self.ref) if isinstance(method, Peer) else None
+            if isinstance(method, Peer):
+                # skops makes empty objects of compiled types, which may end the process
+                return self.row(fitted, seconds, method.values(self.ref), not method.needs)
             note = method.note_for(self.ref.largest) if isinstance(method, Setting) else ""
-            return self.row(fitted, seconds, values) | {"note": note}
+            return self.row(fitted, seconds) | {"note": note}
         except progress.Cancelled:
             raise
         except Exception as error:
             return {"error": f"{type(error).__name__}: {error}".split("\n")[0]}
 
-    def row(self, clf: Any, seconds: float, values: float | None = None) -> dict[str, Any]:
+    def row(
+        self, clf: Any, seconds: float, values: float | None = None, storable: bool = True
+    ) -> dict[str, Any]:
         """Every figure of one fitted classifier."""
         with one_thread():
             answers = clf.predict(self.X)
             row: dict[str, Any] = {"accuracy": float(accuracy_score(self.y, answers))}
             row |= disagreement(answers, self.exact)
             row |= step_summary(*self._steps(clf, values))
-        row |= {"fit_seconds": seconds, "size_bytes": _stored_size(clf), "error": ""}
+        size = _stored_size(clf) if storable else float("nan")
+        row |= {"fit_seconds": seconds, "size_bytes": size, "error": ""}
         return row | (self._ratios(clf) if self.repeats else {})
 
     def _steps(self, clf: Any, values: float | None) -> tuple[NDArray[Any], int, float]:

@@ -7,6 +7,7 @@ where that can be said.
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Callable
 from dataclasses import dataclass
 from importlib.util import find_spec
@@ -22,7 +23,7 @@ from sklearn.neighbors import KNeighborsClassifier
 from sklearn.pipeline import make_pipeline
 from sklearn.svm import LinearSVC
 
-from kmviz.evaluation.reference import Reference, string_kernel
+from kmviz.evaluation.reference import Reference, string_kernel, with_string_kernel
 from kmviz.kernels import RBF, is_known
 from kmviz.machines import KernelEmbedding
 from kmviz.machines.reading import last_step
@@ -69,7 +70,10 @@ class OnnxClassifier(ClassifierMixin, BaseEstimator):
 
         fitted = self.estimator.estimator
         self.classes_ = fitted.classes_
-        model = to_onnx(fitted, np.asarray(X[:1], dtype=np.float32), options={"zipmap": False})
+        with warnings.catch_warnings():  # it reads attributes that scikit-learn 1.9 deprecates
+            warnings.simplefilter("ignore", FutureWarning)
+            row = np.asarray(X[:1], dtype=np.float32)
+            model = to_onnx(fitted, row, options={"zipmap": False})
         settings = onnxruntime.SessionOptions()
         settings.intra_op_num_threads = settings.inter_op_num_threads = 1
         self._session = onnxruntime.InferenceSession(model.SerializeToString(), settings)
@@ -78,7 +82,8 @@ class OnnxClassifier(ClassifierMixin, BaseEstimator):
     def predict(self, X: Any) -> NDArray[Any]:
         """Return the class of each row."""
         rows = np.asarray(X, dtype=np.float32)
-        return self._session.run(None, {self._session.get_inputs()[0].name: rows})[0]
+        found = self._session.run(None, {self._session.get_inputs()[0].name: rows})[0]
+        return found.astype(self.classes_.dtype)
 
 
 def _cost(ref: Reference) -> float:
@@ -111,11 +116,30 @@ def _boosting(ref: Reference) -> Any:
 def _intelex(ref: Reference) -> Any:
     from sklearnex.svm import SVC as IntelSVC
 
-    return IntelSVC(**last_step(ref.fitted).get_params())
+    svc = last_step(ref.fitted)
+    parameters = svc.get_params()
+    if not callable(svc.kernel):
+        return IntelSVC(**parameters)
+    return _embedded(ref, IntelSVC(**parameters | string_kernel(_known(svc.kernel).plain)))
 
 
 def _onnx(ref: Reference) -> Any:
-    return OnnxClassifier(FrozenEstimator(last_step(ref.fitted)))
+    svc = last_step(ref.fitted)
+    if not callable(svc.kernel):
+        return OnnxClassifier(FrozenEstimator(ref.fitted))
+    _known(svc.kernel)
+    return _embedded(ref, OnnxClassifier(FrozenEstimator(with_string_kernel(svc))))
+
+
+def _known(kernel: Any) -> Any:
+    if not is_known(kernel):
+        raise ValueError("Peers that know libsvm's kernels only cannot take this one.")
+    return kernel
+
+
+def _embedded(ref: Reference, peer: Any) -> Any:
+    """A peer with a string kernel on embedded rows: equal to the kmviz kernel of the machine."""
+    return make_pipeline(KernelEmbedding(ref.kernel), peer)
 
 
 def _machine(ref: Reference) -> float:

@@ -1,8 +1,9 @@
 """Local models: training and testing time against SVC in one run, variants side by side, growth.
 
-`falk_scaling` runs each size in a process of its own, so that its peak memory is its own; with
-dask installed (`kmviz[distributed]`) a second set of rows trains on a local cluster of two worker
-processes.
+`falk_choice` chooses what the others take, on training rows alone and by one rule for SVC and for
+FaLK-SVM. `falk_scaling` runs each size in a process of its own, so that its peak memory is its own;
+with dask installed (`kmviz[distributed]`) a second set of rows trains on a local cluster of two
+worker processes. Each table can be made alone: `python benchmarks/run.py --full falk --table NAME`.
 """
 
 from __future__ import annotations
@@ -12,13 +13,17 @@ import resource
 import subprocess
 import sys
 import time
+from collections.abc import Callable
+from functools import partial
 from importlib.util import find_spec
 from typing import Any
 
 import joblib
 import numpy as np
 import pandas as pd
+from sklearn.base import clone
 from sklearn.ensemble import HistGradientBoostingClassifier
+from sklearn.model_selection import ParameterGrid, train_test_split
 from sklearn.svm import SVC
 
 from kmviz import FaLKClassifier, KNNSVMClassifier
@@ -26,30 +31,85 @@ from kmviz.evaluation.cost import cpu_seconds, one_thread
 from kmviz.evaluation.papers.falk import SVC_PARAMETERS, large_rows
 from kmviz.machines import KernelMachine
 
-#: k, C and percentile of each set. Those of cov-type were chosen on training rows by FaLK-SVMl;
-#: those of the two artificial sets by hand, after seeing test scores.
+#: k, C and percentile of each set, as `choice` found them.
 LOCAL = {
     "2-spirals": {"n_neighbors": 250, "percentile": 50.0},
     "checker-b": {"n_neighbors": 250, "percentile": 10.0},
     "cov-type": {"n_neighbors": 500, "C": 16.0, "percentile": 10.0},
 }
 QUERIES = 2_000
+#: What `choice` tries: 27 settings each.
+SVC_GRID = {"C": [1.0, 4.0, 16.0], "gamma": [4.0**e for e in range(9)]}
+LOCAL_GRID = {
+    "n_neighbors": [250, 500, 1000], "C": [1.0, 4.0, 16.0], "percentile": [1.0, 10.0, 50.0]
+}  # fmt: skip
+FIRST_ROUND, KEPT, MOST_CHOICE_ROWS = 4_000, 5, 20_000
 
 
-def speed(quick: bool) -> pd.DataFrame:
+def choice(name: str, quick: bool) -> pd.DataFrame | None:
+    """Choose the parameters of SVC and of FaLK-SVM on training rows.
+
+    A fifth of the training rows (20,000 of them at most, 10,000 in a quick run) is held out to
+    judge. All settings are fitted to 4,000 of the others, the best five to all of the others.
+    `held_out` is the accuracy on the fifth.
+    """
+    rows = large_rows(name, 10_000 if quick else MOST_CHOICE_ROWS)
+    if rows is None:
+        return None
+    X, y = rows[:2]
+    learn, judge = train_test_split(np.arange(len(X)), test_size=0.2, random_state=0, stratify=y)
+    found = []
+    ways = {
+        "SVC": (SVC(cache_size=1000), SVC_GRID),
+        "FaLK-SVM": (FaLKClassifier(gamma="local", random_state=0), LOCAL_GRID),
+    }
+    for way, (model, grid) in ways.items():
+        settings = list(ParameterGrid(grid))
+        for part in (learn[:FIRST_ROUND], learn):
+            scores = []
+            for setting in settings:
+                fitted = clone(model).set_params(**setting).fit(X[part], y[part])
+                scores.append(fitted.score(X[judge], y[judge]))
+            best = np.argsort(scores, kind="stable")[::-1][:KEPT]
+            settings = [settings[i] for i in best]
+        for i, setting in zip(best, settings, strict=True):
+            found.append({"data": name, "way": way, "held_out": scores[i], **setting})
+    columns = ["data", "way", "held_out", "C", "gamma", "n_neighbors", "percentile"]
+    return pd.DataFrame(found, columns=columns)
+
+
+def splits(quick: bool) -> pd.DataFrame | None:
+    """Cov-type, 100,000 rows (10,000 in a quick run): five random splits, 100,000 test rows each.
+
+    k, C and percentile of each split are FaLK-SVMl's own choice on its training rows.
+    """
+    found = []
+    for seed in range(2 if quick else 5):
+        rows = large_rows("cov-type", 10_000 if quick else 100_000, 100_000, seed)
+        if rows is None:
+            return None
+        tuned = FaLKClassifier(250, tune=True, random_state=seed).fit(*rows[:2])
+        found.append({
+            "split": seed, "rows": len(rows[0]), "n_neighbors": tuned.n_neighbors_, "C": tuned.C_,
+            "percentile": tuned.percentile_, "queries": len(rows[2]),
+            "accuracy": tuned.score(*rows[2:]),
+            "select_center": tuned.selecting("center").score(*rows[2:]),
+        })  # fmt: skip
+    return pd.DataFrame(found)
+
+
+def speed(name: str, quick: bool) -> pd.DataFrame | None:
     """Train and test SVC, FaLK-SVM and its variants, the lazy one, and gradient boosting.
 
     `train_ratio` and `test_ratio`: times faster than SVC; `test_vs_blas`: than all of SVC's
     vectors in one float32 BLAS product. Test queries come in one batch.
     """
     sizes = {"2-spirals": 20_000, "checker-b": 20_000, "cov-type": 10_000 if quick else 40_000}
-    parts = []
-    for name, n in sizes.items():
-        rows = large_rows(name, n)
-        if rows is not None:
-            with one_thread():
-                parts.append(_side_by_side(name, *rows))
-    return pd.concat(parts, ignore_index=True)
+    rows = large_rows(name, sizes[name])
+    if rows is None:
+        return None
+    with one_thread():
+        return _side_by_side(name, *rows)
 
 
 def _side_by_side(name: str, X: Any, y: Any, X_test: Any, y_test: Any) -> pd.DataFrame:
@@ -148,9 +208,16 @@ def _trained(options: dict[str, Any], rows: Any, engine: str) -> tuple[float, fl
         return cpu + sum(client.run(time.process_time).values()) - before, wall, local
 
 
-def tables(quick: bool) -> dict[str, pd.DataFrame]:
-    """The tables of this file."""
-    return {"falk_speed": speed(quick), "falk_scaling": scaling(quick)}
+def tables(quick: bool) -> dict[str, Callable[[], pd.DataFrame | None]]:
+    """The tables of this file, each made when it is called."""
+    made: dict[str, Callable[[], pd.DataFrame | None]] = {}
+    if not quick:  # minutes a set
+        made |= {f"falk_choice_{name}": partial(choice, name, quick) for name in SVC_PARAMETERS}
+    made |= {f"falk_speed_{name}": partial(speed, name, quick) for name in LOCAL}
+    return made | {
+        "falk_splits": partial(splits, quick),
+        "falk_scaling": partial(scaling, quick),
+    }
 
 
 if __name__ == "__main__":

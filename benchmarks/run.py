@@ -1,7 +1,9 @@
 """The speed tables: `make bench`, or `python benchmarks/run.py [--full] [NAME ...]`.
 
 Every module beside this one that has `tables(quick)` contributes; each of its tables becomes
-`benchmarks/results/NAME.csv` and `.md`, with the machine and the versions they were made on.
+`benchmarks/results/NAME.csv` and `.md`, with the machine and the versions they were made on. A
+table may be a function that makes it: it is then stored as soon as it is made, and `--table` makes
+it alone.
 Times are CPU time on one thread and are only ever said as ratios within one run.
 """
 
@@ -12,7 +14,8 @@ import importlib.util
 import platform
 import sys
 import time
-from importlib.metadata import version
+from collections.abc import Callable
+from importlib.metadata import distributions, version
 from pathlib import Path
 from types import ModuleType
 
@@ -21,6 +24,8 @@ import pandas as pd
 HERE = Path(__file__).resolve().parent
 RESULTS = HERE / "results"
 PACKAGES = ("kmviz", "numpy", "scipy", "scikit-learn", "numba")
+#: Named where they are installed.
+PEERS = ("scikit-learn-intelex", "onnxruntime")
 
 
 def modules() -> dict[str, ModuleType]:
@@ -42,7 +47,9 @@ def modules() -> dict[str, ModuleType]:
 
 def machine() -> str:
     """Return what the figures depend on: processor, system, versions."""
-    versions = ", ".join(f"{name} {version(name)}" for name in PACKAGES)
+    there = {dist.name for dist in distributions()}
+    named = (*PACKAGES, *(name for name in PEERS if name in there))
+    versions = ", ".join(f"{name} {version(name)}" for name in named)
     return f"{processor()}, {platform.system()}, Python {platform.python_version()}, {versions}"
 
 
@@ -85,8 +92,11 @@ def markdown(table: pd.DataFrame) -> str:
     return "\n".join(f"| {' | '.join(row)} |" for row in rows)
 
 
-def run(only: list[str] | None = None, full: bool = False) -> int:
-    """Run the benchmarks named (all of them by default); return 1 if one failed."""
+def run(only: list[str] | None = None, full: bool = False, table: str | None = None) -> int:
+    """Run the benchmarks named (all of them by default); return 1 if one failed.
+
+    With `table`, only the table of that name, or those whose names start so.
+    """
     found = modules()
     unknown = sorted(set(only or ()) - set(found))
     if unknown:
@@ -97,23 +107,33 @@ def run(only: list[str] | None = None, full: bool = False) -> int:
             continue
         start = time.process_time()
         print(f"{name} ...", file=sys.stderr, flush=True)
+        command = f"python benchmarks/run.py{' --full' if full else ''} {name}"
         try:
-            tables = module.tables(quick=not full)
+            for title, made in module.tables(quick=not full).items():
+                if title.startswith(table or ""):
+                    _make(title, made, command)
         except Exception as error:
             print(f"{name} failed: {type(error).__name__}: {error}", file=sys.stderr, flush=True)
             failed = True
             continue
-        command = f"python benchmarks/run.py{' --full' if full else ''} {name}"
-        for title, table in tables.items():
-            store(title, table, command)
-            print(f"\n## {title}\n\n{markdown(table.reset_index())}\n", flush=True)
         print(f"{name}: {time.process_time() - start:.0f} CPU s", file=sys.stderr, flush=True)
     return 1 if failed else 0
+
+
+def _make(title: str, made: pd.DataFrame | Callable[[], pd.DataFrame | None], command: str) -> None:
+    """Store and print one table; one whose data is not at hand is None, and left alone."""
+    frame = made
+    if not isinstance(made, pd.DataFrame):
+        frame, command = made(), f"{command} --table {title}"
+    if isinstance(frame, pd.DataFrame):
+        store(title, frame, command)
+        print(f"\n## {title}\n\n{markdown(frame.reset_index())}\n", flush=True)
 
 
 if __name__ == "__main__":
     parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
     parser.add_argument("only", nargs="*", metavar="NAME", help="these benchmarks only")
+    parser.add_argument("--table", help="this table of theirs only, or those whose names start so")
     parser.add_argument("--full", action="store_true", help="larger data, more repeats")
     options = parser.parse_args()
-    sys.exit(run(options.only or None, options.full))
+    sys.exit(run(options.only or None, options.full, options.table))

@@ -44,6 +44,21 @@ def test_one_failure_does_not_stop_the_others(runner, capsys):
     assert stored["x"].tolist() == [2.0]
 
 
+def test_a_table_can_be_made_alone(runner):
+    (runner.HERE / "parts.py").write_text(
+        "import pandas as pd\n"
+        "def tables(quick):\n"
+        "    one = lambda: pd.DataFrame({'x': [1]})\n"
+        "    return {'one': one, 'two': lambda: 1 / 0, 'gone': lambda: None}\n"
+    )
+    assert runner.run(["parts"], table="one") == 0
+    assert runner.run(["parts"], table="gone") == 0
+    assert [path.name for path in runner.RESULTS.glob("*.csv")] == ["one.csv"]
+    stored = (runner.RESULTS / "one.csv").read_text()
+    assert stored.startswith("# python benchmarks/run.py parts --table one\n# ")
+    assert runner.run(["parts"]) == 1
+
+
 def test_an_unknown_benchmark_is_named(runner):
     with pytest.raises(ValueError, match="No benchmark other; known: bad, good"):
         runner.run(["other"])

@@ -142,7 +142,9 @@ def _search(method: str, kernel: Any, n: int, full: bool) -> GridSearchCV:
     return GridSearchCV(make_pipeline(MinMaxScaler(), model), grid, cv=inner)
 
 
-def large_rows(name: str, n: int | None = None, n_test: int = TEST_ROWS) -> Rows | None:
+def large_rows(
+    name: str, n: int | None = None, n_test: int = TEST_ROWS, seed: int = 0
+) -> Rows | None:
     """Return scaled training and test rows of experiment 2, or None where the data is missing."""
     n = n or SIZES[name]
     generators: dict[str, Callable[..., Any]] = {
@@ -150,7 +152,7 @@ def large_rows(name: str, n: int | None = None, n_test: int = TEST_ROWS) -> Rows
         "checker-b": datasets.generators.checkerboard,
     }  # fmt: skip
     if name in generators:
-        data = generators[name](n=n, n_test=n_test, seed=0)
+        data = generators[name](n=n, n_test=n_test, seed=seed)
         return _scaled(data.X_train, data.y_train, data.X_test, data.y_test)
     file = {"ijcnn1": "ijcnn1", "cov-type": "covtype", "cod-rna": "codrna59535"}[name]
     path = Path(os.environ.get("KMVIZ_DATA", "")) / f"{file}.npz"
@@ -158,7 +160,7 @@ def large_rows(name: str, n: int | None = None, n_test: int = TEST_ROWS) -> Rows
         return None
     with np.load(path, allow_pickle=False) as stored:
         X, y = stored["X"].astype(np.float64), stored["y"]
-        order = np.random.default_rng(0).permutation(len(X))
+        order = np.random.default_rng(seed).permutation(len(X))
         if "Xte" in stored:
             train = order[:n]
             there = slice(0, n_test)

@@ -182,7 +182,8 @@ class _Trial:
         return min(kept if asked and kept else [*kept, safe], key=lambda c: c.seconds)
 
     def _fitted(self, name: str) -> Any:
-        classifier = SETTINGS[name].make().set_params(estimator=self.frozen)
+        largest = max(machine.n_vectors for machine in self.exact.machines_)
+        classifier = SETTINGS[name].make(largest).set_params(estimator=self.frozen)
         with one_thread():
             return classifier.fit(self.calibrating)
 

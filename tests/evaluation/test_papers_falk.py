@@ -1,10 +1,14 @@
 """The FaLK-SVM paper's tables: what is cheap enough to check here."""
 
+from pathlib import Path
+
 import numpy as np
 import pandas as pd
 import pytest
 
 from kmviz.evaluation.papers import falk
+
+ROOT = Path(__file__).resolve().parents[2]
 
 
 def test_growth_is_close_to_linear():
@@ -26,6 +30,15 @@ def test_published_figures_are_those_of_the_tables():
     assert falk.TABLE_3["sonar"][7] == 87.88
     assert all(len(row) == 9 for row in falk.TABLE_3.values())
     assert set(falk.SPEEDUPS) == set(falk.TABLE_5) == set(falk.SIZES) == set(falk.SVC_PARAMETERS)
+
+
+def test_parameters_of_svc_are_those_chosen_on_training_rows():
+    stored = sorted((ROOT / "benchmarks" / "results").glob("falk_choice_*.csv"))
+    assert stored
+    for file in stored:
+        table = pd.read_csv(file, comment="#")
+        best = table[table["way"] == "SVC"].iloc[0]
+        assert falk.SVC_PARAMETERS[best["data"]] == (best["C"], best["gamma"])
 
 
 def test_large_sets_run_side_by_side():

@@ -17,6 +17,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from kmviz.loops.embed import unit_rows
+
 LINEAR, POLYNOMIAL, RADIAL = 0, 1, 2
 
 #: What compiled loops read of a plain kernel: kind, gamma, coef0, degree.
@@ -201,13 +203,11 @@ class Normalized:
         gamma, coef0 = 1.0, 0.0
         if isinstance(inner, Polynomial):
             gamma, coef0 = inner.gamma, inner.coef0
-        lengths = np.sqrt(gamma * Linear().diag(rows) + coef0)
-        scale = np.divide(1.0, lengths, out=np.zeros_like(lengths), where=lengths > 0)
-        unit = np.empty((len(rows), rows.shape[1] + isinstance(inner, Polynomial)), rows.dtype)
-        np.multiply(rows, (np.sqrt(gamma) * scale)[:, None], out=unit[:, : rows.shape[1]])
-        if isinstance(inner, Polynomial):
-            unit[:, -1] = np.sqrt(coef0) * scale
-        return unit
+        units = np.empty((len(rows), rows.shape[1] + isinstance(inner, Polynomial)), rows.dtype)
+        # Loops are compiled for arrays that can be written.
+        rows = rows if rows.flags.carray else np.require(rows, requirements=["C", "A", "W"])
+        unit_rows(rows, float(gamma), float(coef0), units)
+        return units
 
     def __call__(self, X: ArrayLike, Z: ArrayLike) -> NDArray[Any]:
         return self.plain(self.embed(X), self.embed(Z))

@@ -22,11 +22,13 @@ def small(monkeypatch):
         return svc, rows
 
     monkeypatch.setattr(nsv, "machine_of", machine_of)
+    promised = ({"start": "approximate", "max_disagreement": 0.1}, True)  # what few rows can prove
+    monkeypatch.setitem(nsv.SETTINGS, "from the approximation, 0.2% promised", promised)
     nsv.pair_rows.cache_clear()
-    nsv._calibrated.cache_clear()
+    nsv.fitted.cache_clear()
     yield
     nsv.pair_rows.cache_clear()
-    nsv._calibrated.cache_clear()
+    nsv.fitted.cache_clear()
 
 
 def test_pairs_and_their_summary(small):

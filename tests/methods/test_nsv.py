@@ -337,6 +337,25 @@ def test_huge_kernel_values_stay_in_float64(start):
     )
 
 
+def test_stages_are_those_that_calibration_rows_find_cheapest():
+    rng = np.random.default_rng(0)
+    rows = rng.normal(size=(500, 80)) * np.linspace(2.0, 0.1, 80)
+    machine = KernelMachine(rows[:200], rng.normal(size=200), 0.1, Polynomial(3, 0.02))
+    asked = {"n_components": 20, "start": "approximate"}
+    some = engine(machine, rows[200:], **asked)
+    kept = [int(end) for end in some.tables.ends]
+    assert kept[-1] == 64
+    assert set(kept) <= {8, 16, 32, 64}
+    assert some.envelope.n_stages == len(kept) == len(some.limits.stage_low)
+    assert len(some.limits.low) == 201
+    for more in range(len(kept)):  # no stage of them could go
+        fewer = np.delete(np.arange(len(kept)), more)
+        if len(kept) - 1 in fewer:
+            assert some._overhead(fewer) >= some.overhead
+    never = engine(machine, rows[200:], margin=np.inf, **asked)
+    np.testing.assert_array_equal(never.tables.ends, [64])  # what decides nothing only costs
+
+
 def test_overhead_is_what_ordering_costs():
     clf = NSVClassifier(SVC(gamma=2.0), n_components=1, linear_filter=False).fit(X, Y)
     assert clf.overhead_ == pytest.approx(1 + clf.machine_.n_vectors / 2)

@@ -46,8 +46,9 @@ class NSVClassifier(MachineClassifier):
         By the kernel of the first principal components; the same, balanced between the classes;
         or by the kernel itself (which costs as much as the exact machine: a yardstick).
     n_components : int, default=20
-        q, the principal components to order by. From the approximation, stages of .8, 1.6 and
-        3.2 times as many.
+        q, the principal components to order by. The approximation takes 3.2 times as many, and
+        is tried before with .4, .8 or 1.6 times as many where that makes calibration rows
+        cheaper.
     linear_filter : bool, default=True
         Whether a linear SVM may decide first.
     start : {"empty", "approximate"}, default="empty"
@@ -77,7 +78,8 @@ class NSVClassifier(MachineClassifier):
         The thresholds of each step; lists of them for more than two classes.
     overhead_ : float
         What an average calibration row costs beside its steps, in kernel values: projecting and
-        ordering, q + m q / d for rows that the filter does not decide.
+        ordering, q + m q / d for rows that the filter does not decide, and the terms of the
+        approximation.
     margin_ : float
     promise_ : Promise or None
 

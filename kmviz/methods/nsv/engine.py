@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from itertools import combinations
 from typing import Any
 
 import numpy as np
@@ -14,7 +15,13 @@ from kmviz.machines import KernelMachine
 from kmviz.methods.nsv.calibration import Part
 from kmviz.methods.nsv.envelope import Envelope
 from kmviz.methods.nsv.linear import Filter
-from kmviz.methods.nsv.tables import Options, build_tables, ordering_kernel, with_filter
+from kmviz.methods.nsv.tables import (
+    Options,
+    build_tables,
+    ordering_kernel,
+    stage_costs,
+    with_filter,
+)
 from kmviz.methods.nsv.walk import approximate_kernel, endless, walk, whole_walk
 from kmviz.methods.progress import report
 from kmviz.traces import NSVTrace
@@ -101,6 +108,9 @@ class NSVEngine(Walker):
         super().__init__(machine, linear, options)
         self.envelope = self._calibrated(parts, options)
         self.set_limits(window, margin)
+        if options.approximate:
+            self._choose_stages()
+            self.set_limits(window, margin)
 
     def __getstate__(self) -> dict[str, Any]:
         """What is stored: named tuples become dicts."""
@@ -119,15 +129,21 @@ class NSVEngine(Walker):
         size = largest * np.abs(self.machine.beta).sum() + abs(self.machine.bias)
         slack = 16 * np.finfo(np.float64).eps * float(size)
         self.limits = self.envelope.limits(window, margin, t.approximate, slack)
-        shares = self.envelope.reaching(self.limits, t.filtered)
-        m, d = t.vectors.shape
-        # Projection on q directions, q d values, and q of m products: q + m q / d vectors.
-        components = np.diff(t.ends, prepend=0)
-        cost = components * (1.0 + m / d)
-        if t.order == loops.EXACT:
-            cost = cost * t.approximate
-            cost[-1] += m
-        self.overhead = float(shares @ cost)
+        self.overhead = self._overhead(np.arange(len(t.ends)))
+
+    def _overhead(self, stages: NDArray[np.intp]) -> float:
+        """What an average calibration row costs beside its steps if these are the stages."""
+        t = self.tables
+        shares = self.envelope.reaching(self.limits, t.filtered, stages)
+        return float(shares @ stage_costs(t, t.ends[stages]))
+
+    def _choose_stages(self) -> None:
+        """Keep the stages at which calibration rows cost least; the last is g_0, and stays."""
+        last = len(self.tables.ends) - 1
+        early = (kept for n in range(last + 1) for kept in combinations(range(last), n))
+        kept = min((np.array([*some, last]) for some in early), key=self._overhead)
+        self.tables = self.tables._replace(ends=self.tables.ends[kept])
+        self.envelope.keep(kept)
 
     def run(self, X: NDArray[Any]) -> tuple[Floats, NDArray[np.intp]]:
         """Return the outputs and the steps: one for the start, one a vector touched."""

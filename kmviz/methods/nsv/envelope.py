@@ -89,14 +89,22 @@ class Envelope:
             float(low[0]), float(high[0]), low[1:steps], high[1:steps], low[last:], high[last:]
         )
 
-    def reaching(self, limits: Limits, filtered: bool) -> Floats:
-        """Return the share of calibration rows that reach each stage."""
+    def keep(self, stages: NDArray[np.intp]) -> None:
+        """Forget all stages but these."""
+        steps = np.arange(1 + self.n_stages, len(self.low))
+        rungs = np.concatenate([[0], 1 + stages, steps])
+        self.low, self.high, self.spread = (a[rungs] for a in (self.low, self.high, self.spread))
+        self.starts = self.starts[:, rungs[: 1 + len(stages)]]
+        self.n_stages = len(stages)
+
+    def reaching(self, limits: Limits, filtered: bool, stages: NDArray[np.intp]) -> Floats:
+        """Return the share of calibration rows that reach each of these stages, and no others."""
         on = np.ones(len(self.starts), dtype=bool)
         if filtered:
             heard = self.starts[:, 0]
             on &= (heard >= limits.filter_low) & (heard <= limits.filter_high)
         shares = []
-        for s in range(self.n_stages):
+        for s in stages:
             shares.append(max(float(on.mean()), 1.0 / len(on)))
             heard = self.starts[:, 1 + s]
             on &= (heard >= limits.stage_low[s]) & (heard <= limits.stage_high[s])

@@ -10,13 +10,18 @@ from numpy.typing import NDArray
 from scipy.linalg import eigh
 
 from kmviz import kernels
+from kmviz.loops.kernel import LINEAR, POLYNOMIAL, RADIAL
 from kmviz.loops.nsv import EXACT, NEAREST, TUG_OF_WAR, Tables
 from kmviz.machines import KernelMachine
 
 ORDERS = {"nearest": NEAREST, "tug_of_war": TUG_OF_WAR, "exact": EXACT}
 
-#: From the approximation, stages of .8, 1.6 and 3.2 n_components: 16, 32 and 64 out of 20.
-STAGES = (0.8, 1.6, 3.2)
+#: From the approximation, the stages that may be: .4, .8, 1.6 and 3.2 n_components, which is 8, 16,
+#: 32 and 64 out of 20. The last always is one.
+STAGES = (0.4, 0.8, 1.6, 3.2)
+
+#: Multiplications that an approximate term takes, once its dot product is known.
+TERM = {LINEAR: 8.0, POLYNOMIAL: 8.0, RADIAL: 16.0}
 
 #: Vectors of more values than this are stored in float32: they no longer fit a core's cache.
 #: Not where kernel values come near the end of its range.
@@ -121,6 +126,20 @@ def build_tables(machine: KernelMachine, options: Options) -> Tables:
         sides=sides,
         n_first=n_first,
     )
+
+
+def stage_costs(t: Tables, ends: NDArray[np.int64]) -> NDArray[np.float64]:
+    """What each stage costs, in kernel values, when the stages end with these components."""
+    m, d = t.vectors.shape
+    # Projection on q directions, q d values, and q of m products: q + m q / d vectors.
+    costs = np.diff(ends, prepend=0) * (1.0 + m / d)
+    if t.approximate:
+        costs += TERM[t.kind] * m / d
+    elif t.order == EXACT:
+        costs *= 0.0
+    if t.order == EXACT:
+        costs[-1] += m
+    return costs
 
 
 def with_filter(tables: Tables, linear: Any) -> Tables:

@@ -44,6 +44,18 @@ def test_a_system_gets_better_then_smaller(digits):
     )  # fmt: skip
 
 
+def test_systems_share_their_vectors_at_no_further_cost():
+    data = datasets.load("mnist", n=500)
+    X, X_test = reduced.unit_length(data.X_train), reduced.unit_length(data.X_test[:200])
+    systems = tuple(reduced.build(X, data.y_train == digit, X_test) for digit in (0, 3, 8))
+    ten = reduced.together(systems, X_test)
+    assert ten.f_shared.shape == (3, 200)
+    for machine, outputs in zip(ten.shared, ten.f_shared, strict=True):
+        assert machine.n_vectors == sum(system.rs.n_vectors for system in systems)
+        np.testing.assert_allclose(outputs, machine.decision_function(X_test), atol=1e-3)
+    assert np.all(ten.shared_rho <= [system.rho + 1e-4 for system in systems])
+
+
 def test_training_in_chunks_ends_where_training_at_once_does(digits, monkeypatch):
     X, y, _ = digits
     monkeypatch.setattr(reduced, "CHUNKS_FROM", 300)
@@ -54,5 +66,6 @@ def test_training_in_chunks_ends_where_training_at_once_does(digits, monkeypatch
 
 
 def test_every_table_is_listed():
-    assert set(reduced.TABLES) == {"table_1", "table_2", "table_3", "pair", "banana", "optimizers"}
+    tables = ["table_1", "table_2", "table_3", "samples", "pair", "banana", "optimizers"]
+    assert list(reduced.TABLES) == tables
     assert all(callable(table) for table in reduced.TABLES.values())

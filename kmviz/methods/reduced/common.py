@@ -18,7 +18,7 @@ from threadpoolctl import threadpool_limits
 
 from kmviz.kernels import is_known
 from kmviz.machines import KernelMachine
-from kmviz.methods.reduced.objective import Floats, Target, exact_weights
+from kmviz.methods.reduced.objective import Floats, Target, exact_weights, working_type
 from kmviz.methods.reduced.path import descend
 from kmviz.methods.reduced.space import Space
 
@@ -91,7 +91,9 @@ def _together(machines: list[KernelMachine], space: Space) -> tuple[Target, Floa
     beta = np.zeros((len(rows), len(machines)))
     np.add.at(beta, (place, column), np.concatenate([machine.beta for machine in machines]))
     units, scale = space.directions(rows)
-    target = Target.of(space.plain, units, beta * scale[:, None], space.is_homogeneous)
+    target = Target.of(
+        space.plain, units, beta * scale[:, None], space.is_homogeneous, working_type(units)
+    )
     lengths = np.sqrt(np.maximum(np.einsum("ij,ij->j", target.beta, target.outputs), 0.0))
     lengths[lengths == 0] = 1.0
     return replace(target, beta=target.beta / lengths, outputs=target.outputs / lengths), lengths

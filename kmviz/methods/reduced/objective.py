@@ -60,10 +60,12 @@ class Target:
     homogeneous: bool
 
     @classmethod
-    def of(cls, plain: Any, rows: Floats, beta: Floats, homogeneous: bool) -> Target:
+    def of(
+        cls, plain: Any, rows: Floats, beta: Floats, homogeneous: bool, dtype: Any = np.float64
+    ) -> Target:
         """Sum K_ss a in blocks of rows."""
-        height = max(1, BLOCK // len(rows))
-        outputs = [plain(rows[i : i + height], rows) @ beta for i in range(0, len(rows), height)]
+        height, near = max(1, BLOCK // len(rows)), rows.astype(dtype, copy=False)
+        outputs = [plain(near[i : i + height], near) @ beta for i in range(0, len(rows), height)]
         return cls(plain, rows, beta, np.concatenate(outputs), homogeneous)
 
     @property
@@ -73,7 +75,12 @@ class Target:
     @property
     def working_rows(self) -> NDArray[Any]:
         """The s_i in the precision that suits their number."""
-        return self.rows.astype(np.float32) if self.rows.size >= SINGLE_PRECISION else self.rows
+        return self.rows.astype(working_type(self.rows), copy=False)
+
+
+def working_type(rows: Floats) -> Any:
+    """Return the precision that suits the number of rows."""
+    return np.float32 if rows.size >= SINGLE_PRECISION else np.float64
 
 
 def exact_weights(K_zz: Floats, b: Floats) -> Floats:

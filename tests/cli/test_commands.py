@@ -129,6 +129,7 @@ def test_papers_are_listed_made_and_stored(tmp_path, capsys, monkeypatch):
         raise RuntimeError("no data")
 
     monkeypatch.setattr(papers, "by_paper", lambda: {"p": {"p_small": small, "p_broken": broken}})
+    monkeypatch.delenv("KMVIZ_DATA", raising=False)
     assert main(["-q", "papers", "--list"]) == 0
     assert capsys.readouterr().out.split() == ["p_small", "p_broken"]
     assert main(["-q", "papers", "--out", str(tmp_path)]) == 1
@@ -136,8 +137,10 @@ def test_papers_are_listed_made_and_stored(tmp_path, capsys, monkeypatch):
     assert "p_broken failed: RuntimeError: no data" in said.err
     stored = (tmp_path / "p_small.csv").read_text()
     assert stored == "# python -m kmviz papers --only p_small\npaper,ours\n1.0,1.25\n"
+    monkeypatch.setenv("KMVIZ_DATA", str(tmp_path))
     assert main(["-q", "papers", "--full", "--only", "p_small", "--out", str(tmp_path)]) == 0
-    assert "--full\n" in (tmp_path / "p_small.csv").read_text()
+    head = (tmp_path / "p_small.csv").read_text().splitlines()[0]
+    assert head == "# KMVIZ_DATA=... python -m kmviz papers --only p_small --full"
 
 
 def test_sizes_and_cells():

@@ -20,6 +20,7 @@ from kmviz.evaluation.cost import Decide, batch_seconds, one_thread, single_seco
 from kmviz.evaluation.fidelity import disagreement
 from kmviz.evaluation.peers import Peer
 from kmviz.evaluation.reference import Reference, baseline, reference
+from kmviz.machines.reading import last_step
 from kmviz.methods import progress
 
 COLUMNS = [
@@ -33,6 +34,9 @@ COLUMNS = [
 TAKES_A_TRAINED_MACHINE = {
     "ExactClassifier", "AnytimeClassifier", "ReducedSetClassifier", "SVTreeClassifier",
 }  # fmt: skip
+
+#: Methods that train machines of their own: with the kernel and the C of ours.
+LOCAL_MODELS = {"falk", "knnsvm"}
 
 #: CPU seconds that one timed batch of the slowest way should last.
 BATCH_SECONDS = 0.5
@@ -162,7 +166,12 @@ def trained(method: Any, ref: Reference) -> tuple[Any, float]:
 def _unfitted(method: Any, ref: Reference) -> Any:
     if isinstance(method, Peer):
         return method.build(ref)
-    return method.make(ref.largest) if isinstance(method, Setting) else clone(method)
+    if not isinstance(method, Setting):
+        return clone(method)
+    made = method.make(ref.largest)
+    if method.method in LOCAL_MODELS:
+        made.set_params(kernel=ref.kernel, C=float(getattr(last_step(ref.given), "C", 1.0)))
+    return made
 
 
 class Bench:

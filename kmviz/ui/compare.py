@@ -224,7 +224,8 @@ def code(problem: Problem, table: pd.DataFrame) -> str:
     parameters = setting.parameters_for(n_vectors) if setting else {}
     given = [f"{key}={value!r}" for key, value in parameters.items()]
     takes_machine = setting is None or setting.method not in ("falk", "knnsvm")
-    arguments = ", ".join([*(["svc"] if takes_machine else []), *given])
+    own = ["kernel=kmviz.KernelMachine.from_estimator(svc).kernel", "C=svc.C"]
+    arguments = ", ".join(["svc", *given] if takes_machine else [*given, *own])
     return (
         f"{problem.code}\nimport kmviz\n\nfast = kmviz.{cls}({arguments}).fit(X, y)\n"
         f'kmviz.save(fast, "fast.skops")\n'

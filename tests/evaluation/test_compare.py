@@ -16,7 +16,7 @@ from kmviz import datasets
 from kmviz.evaluation import catalogue
 from kmviz.evaluation.advice import advice, best_method
 from kmviz.evaluation.catalogue import DEFAULT, SETTINGS, resolve, title_of
-from kmviz.evaluation.compare import COLUMNS, Interrupted
+from kmviz.evaluation.compare import COLUMNS, Interrupted, trained
 from kmviz.evaluation.peers import PEERS, installed
 from kmviz.evaluation.reference import baseline, reference
 from kmviz.kernels import RBF, Normalized, Polynomial
@@ -102,6 +102,13 @@ def test_a_pipeline_hands_its_first_steps_to_methods_without_a_machine(moons):
     )
     assert (table["error"] == "").all(), table["error"].tolist()
     assert (table["accuracy"] > 0.9).all()
+
+
+def test_local_models_take_the_kernel_and_the_cost_of_the_machine(moons):
+    X, y, X_test, _ = moons
+    clf, _ = trained(SETTINGS["falk_100"], reference(SVC(C=7.0, gamma=3.0), X, y))
+    assert (clf.kernel, clf.C) == (RBF(3.0), 7.0)
+    assert clf.predict(X_test).shape == (len(X_test),)
 
 
 def test_several_classes_are_compared_too():

@@ -124,15 +124,24 @@ def test_the_pages_know_the_parameters_that_links_carry():
 def test_the_code_to_take_home_runs():
     problem = SimpleNamespace(code="X, y = data()\nsvc = SVC().fit(X, y)\n")
     table = evaluation.as_table({
-        "exact": {"disagreement_high": 0.001, "batch_vs_blas": 1.0, "error": ""},
+        "exact": {
+            "disagreement_high": 0.001, "batch_vs_blas": 1.0, "steps_mean": 50.0, "error": "",
+        },
         "svtree_path": {"disagreement_high": 0.004, "batch_vs_blas": 9.0, "error": ""},
     })  # fmt: skip
     code = compare.code(problem, table)
     assert "kmviz.SVTreeClassifier(svc, split='exact', refit='path', stem=0.5)" in code
+    assert isinstance(_run(code)["fast"], kmviz.SVTreeClassifier)
+    local = _run(compare.code(problem, table.rename(index={"svtree_path": "falk"})))["fast"]
+    assert isinstance(local, kmviz.FaLKClassifier)
+    assert isinstance(local.kernel, kmviz.kernels.RBF)
+
+
+def _run(code: str) -> dict:
     lines = code.replace("data()", "__import__('sklearn.datasets').datasets.make_moons(60)")
     names: dict = {"SVC": SVC}
     exec(lines.replace('kmviz.save(fast, "fast.skops")', ""), names)
-    assert isinstance(names["fast"], kmviz.SVTreeClassifier)
+    return names
 
 
 def test_a_fitted_model_is_read_and_others_are_refused():

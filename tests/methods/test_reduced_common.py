@@ -6,6 +6,7 @@ from scipy.optimize import check_grad
 from sklearn.datasets import load_digits, load_iris
 from sklearn.frozen import FrozenEstimator
 from sklearn.svm import SVC
+from sklearn.utils.estimator_checks import parametrize_with_checks
 
 import kmviz
 from kmviz import ReducedSetClassifier
@@ -34,6 +35,11 @@ def originals_of(kernel):
 
 
 every_kernel = pytest.mark.parametrize("kernel", KERNELS, ids=str)
+
+
+@parametrize_with_checks([ReducedSetClassifier(shared=True)])
+def test_scikit_learn_contract(estimator, check):
+    check(estimator)
 
 
 def test_two_machines_by_hand():

@@ -1,6 +1,5 @@
 """Table 1 of the support vector tree paper: a part of it, quickly."""
 
-import numpy as np
 import pytest
 
 from kmviz.evaluation.papers import svtree
@@ -9,10 +8,13 @@ from kmviz.evaluation.papers import svtree
 def test_published_rows_are_whole():
     assert len(svtree.PUBLISHED) == 11
     assert {len(row) for row in svtree.PUBLISHED.values()} == {len(svtree.COLUMNS)}
-    assert svtree.PUBLISHED.keys() == svtree.CHOSEN.keys()
-    for words in svtree.CHOSEN.values():
-        chosen = np.array([[float(w) for w in part.split()] for part in words.split(", ")])
-        assert chosen.shape == (10, 3)
+    for name in svtree.PUBLISHED:
+        chosen = svtree.chosen(name)
+        assert len(chosen) == svtree.SPLITS == 20
+        assert {(choice.stem, choice.fading) for choice in chosen} <= set(svtree.TREE_GRID)
+        assert {choice.C for choice in chosen} <= set(svtree.GRID["C"])
+        assert {choice.gamma for choice in chosen} <= set(svtree.GRID["gamma"])
+        assert {choice.linear_C for choice in chosen} <= set(svtree.LINEAR_GRID)
 
 
 def test_splits_have_the_benchmark_sizes():
@@ -25,7 +27,7 @@ def test_splits_have_the_benchmark_sizes():
 @pytest.fixture(scope="module")
 def banana():
     monkey = pytest.MonkeyPatch()
-    monkey.setattr(svtree, "_count", lambda full: 2)
+    monkey.setattr(svtree, "SPLITS", 2)
     monkey.setattr(svtree, "PUBLISHED", {"banana": svtree.PUBLISHED["banana"]})
     svtree._kept.cache_clear()
     yield {name: table() for name, table in svtree.TABLES.items()}
@@ -49,7 +51,8 @@ def test_the_improved_tree_asks_no_more(banana):
 
 def test_cross_validation_chooses_from_the_grid():
     X, y, _, _ = next(svtree.splits("thyroid", 1))
-    C, gamma, linear = svtree.choose(X[:60], y[:60])
-    assert C in svtree.GRID["C"]
-    assert gamma in svtree.GRID["gamma"]
-    assert linear in svtree.LINEAR_GRID
+    choice = svtree.choose(X[:60], y[:60])
+    assert choice.C in svtree.GRID["C"]
+    assert choice.gamma in svtree.GRID["gamma"]
+    assert choice.linear_C in svtree.LINEAR_GRID
+    assert (choice.stem, choice.fading) in svtree.TREE_GRID

@@ -18,7 +18,7 @@ def test_every_stored_table_opens_with_its_command():
         app.selectbox(key="table").set_value(name)
         run(app)
         stored = papers.stored(name)
-        assert stored.command.startswith("python -m kmviz papers --only")
+        assert f"python -m kmviz papers --only {name}" in stored.command
         assert stored.command in [block.value for block in app.code]
         met, near, far = summary(stored.frame)
         assert metric(app, "Within 5%") == str(met)

@@ -6,13 +6,14 @@ vectors as the tree asks on average. Features are standardised; C and gamma come
 cross-validation on the training rows, as the paper's come from a grid search.
 
 Beside the paper's tree stands an improved one at no more kernel values (exact splits, the path
-fitted again at each node, half of it a stem), the same with a reduced set as its
-stem, and beside cpsp our reduced set.
+fitted again at each node, part of it a stem, the least useful splits taken back), the same with a
+reduced set as its stem, and beside cpsp our reduced set. The improved tree's stem and fading are
+chosen as C and gamma are: by five-fold cross-validation on the training rows of each split.
 
-Splits are the official ones where the folder named by the environment variable KMVIZ_DATA holds
-them (one or ten a set), and seeded ones of the same sizes otherwise and to make up the number.
-`full=False` takes ten splits, and for each what cross-validation chose on it before; `full=True`
-takes the paper's 20 and chooses again on each.
+Twenty splits, as in the paper: the official ones where the folder named by the environment variable
+KMVIZ_DATA holds them (one or ten a set), and seeded ones of the same sizes otherwise and to make up
+the number. `full=False` takes what cross-validation chose before on the official split of the same
+number; `full=True` makes the choice on each split.
 """
 
 from __future__ import annotations
@@ -27,6 +28,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
+from sklearn.base import clone
 from sklearn.frozen import FrozenEstimator
 from sklearn.model_selection import GridSearchCV, StratifiedKFold
 from sklearn.pipeline import make_pipeline
@@ -35,6 +37,8 @@ from sklearn.svm import SVC
 
 from kmviz import datasets
 from kmviz.datasets.split import split_rows
+from kmviz.evaluation.papers.svtree_choices import Choice, chosen
+from kmviz.methods.progress import part
 from kmviz.methods.reduced import ReducedSetClassifier
 from kmviz.methods.svtree import SVTreeClassifier
 
@@ -64,57 +68,12 @@ PUBLISHED = {
 GRID = {"C": (0.1, 1.0, 10.0, 100.0, 1000.0), "gamma": (0.03, 0.1, 0.3, 1.0, 3.0, 10.0)}
 LINEAR_GRID = (0.01, 0.1, 1.0, 10.0)
 
-#: What cross-validation chose on each of the first ten training sets: C, gamma times features,
-#: C of the linear SVM.
-CHOSEN = {
-    "heart": (
-        "1 0.03 0.1, 1 0.1 0.1, 1 0.1 0.01, 1 0.3 0.01, 1 0.1 0.1, 1 0.1 0.01, 1 0.3 0.1, 1 "
-        "0.3 0.01, 1 0.1 0.01, 1 0.1 0.1"
-    ),
-    "thyroid": (
-        "1000 0.1 1, 100 1 10, 1 1 10, 100 0.3 1, 1000 0.1 10, 1 1 1, 1 10 10, 100 0.3 10, 1 "
-        "10 1, 100 0.3 10"
-    ),
-    "breast_cancer": (
-        "10 0.3 1, 1000 0.03 0.1, 1000 0.03 0.01, 1 0.3 1, 1 0.3 0.1, 1 0.3 1, 1 0.3 0.1, 10 "
-        "0.3 1, 100 0.03 0.1, 1 1 0.1"
-    ),
-    "waveform": (
-        "1 1 0.01, 100 0.03 0.01, 10 0.03 0.01, 10 0.3 0.01, 1 1 0.1, 10 0.1 0.1, 10 0.3 0.1, "
-        "1 1 0.01, 1 1 0.01, 1 0.3 0.01"
-    ),
-    "german": (
-        "10 0.3 1, 1 1 0.1, 10 0.1 0.1, 1000 0.03 1, 10 0.3 0.1, 10 0.03 0.1, 10 0.1 0.1, 1 1 "
-        "0.1, 1 1 0.1, 10 0.1 1"
-    ),
-    "image": (
-        "1000 1 1, 100 3 1, 100 3 1, 1000 0.3 1, 1000 0.3 1, 1000 0.3 1, 100 1 1, 100 3 1, "
-        "1000 1 0.1, 1000 1 1"
-    ),
-    "diabetis": (
-        "1 1 10, 100 0.03 10, 1 0.3 0.01, 1 0.1 0.1, 10 0.03 1, 10 0.03 10, 10 0.03 0.1, 1 "
-        "0.1 0.1, 1 0.1 0.01, 10 0.1 1"
-    ),
-    "ringnorm": (
-        "10 1 0.01, 1 3 0.01, 0.1 1 1, 1 1 0.01, 1 1 1, 1 3 0.01, 1 1 0.1, 0.1 1 0.01, 100 "
-        "0.1 0.01, 0.1 1 0.01"
-    ),
-    "splice": (
-        "100 0.3 0.1, 1 1 0.01, 10 0.3 0.1, 10 1 0.01, 10 1 1, 10 1 1, 10 1 0.01, 10 1 0.01, "
-        "1 1 0.01, 10 1 0.01"
-    ),
-    "twonorm": (
-        "0.1 0.3 0.1, 0.1 0.03 0.01, 0.1 3 0.1, 0.1 0.1 0.01, 0.1 0.3 0.01, 0.1 0.1 0.01, 0.1 "
-        "0.1 0.01, 1 0.03 0.01, 10 1 10, 10 0.03 0.01"
-    ),
-    "banana": (
-        "1000 1 0.1, 1 3 0.01, 1000 0.3 0.01, 100 1 1, 10 1 0.1, 1000 0.3 0.01, 10 1 0.01, "
-        "0.1 3 0.01, 1 3 0.01, 1000 0.3 0.01"
-    ),
-}
+#: Stem and fading of the improved tree; it grows so much higher than the mean it is taken back to.
+TREE_GRID = tuple((stem, fading) for stem in (0.5, 0.75) for fading in (0.1, 0.3))
+ABOVE = 3
 
-#: Share of the improved tree's path that all queries have in common.
-STEM = 0.5
+#: As in the paper.
+SPLITS = 20
 
 Split = tuple[NDArray[Any], NDArray[Any], NDArray[Any], NDArray[Any]]
 
@@ -128,7 +87,7 @@ def accuracy(full: bool = False, progress: Progress = None) -> pd.DataFrame:
         for name, row in PUBLISHED.items()
         for column, value in zip(names, row)
     ]
-    return pd.DataFrame(rows).assign(splits=_count(full))
+    return pd.DataFrame(rows).assign(splits=SPLITS)
 
 
 def improved(full: bool = False, progress: Progress = None) -> pd.DataFrame:
@@ -148,7 +107,7 @@ def improved(full: bool = False, progress: Progress = None) -> pd.DataFrame:
                 "tree with reduced set: kernel values"
             ].to_numpy(),
             "svm": measured["SVM"].to_numpy(),
-            "splits": _count(full),
+            "splits": SPLITS,
         }
     )
 
@@ -168,11 +127,7 @@ def sparse(full: bool = False, progress: Progress = None) -> pd.DataFrame:
         for name, row in PUBLISHED.items()
         for method, at, mine in (("cpsp", 6, "reduced set"), ("cpsp(tr)", 7, "reduced set (tr)"))
     ]
-    return pd.DataFrame(rows).assign(splits=_count(full))
-
-
-def _count(full: bool) -> int:
-    return 20 if full else 10
+    return pd.DataFrame(rows).assign(splits=SPLITS)
 
 
 @lru_cache(maxsize=2)
@@ -187,20 +142,20 @@ def _measured(full: bool, progress: Progress) -> pd.DataFrame:
         if progress is not None:
             progress(i / len(PUBLISHED), name)
         if name not in kept:
-            kept[name] = measure(name, full)
+            with part(i / len(PUBLISHED), (i + 1) / len(PUBLISHED), f"{name}: "):
+                kept[name] = measure(name, full)
     return pd.DataFrame(kept).T.loc[list(PUBLISHED)]
 
 
 def measure(name: str, full: bool = False) -> pd.Series:
     """Return the mean figures of one data set over its splits."""
-    rows = []
-    chosen = [[float(word) for word in words.split()] for words in CHOSEN[name].split(", ")]
-    for s, (X, y, X_test, y_test) in enumerate(splits(name, _count(full))):
-        C, gamma, linear_C = choose(X, y) if full else chosen[s]
+    rows: list[dict[str, float]] = []
+    for (X, y, X_test, y_test), stored in zip(splits(name, SPLITS), chosen(name)):
+        choice = choose(X, y) if full else stored
         scaler = StandardScaler().fit(X)
         X, X_test = scaler.transform(X), scaler.transform(X_test)
-        linear = SVC(kernel="linear", C=linear_C).fit(X, y)
-        svc = SVC(C=C, gamma=gamma / X.shape[1]).fit(X, y)
+        linear = SVC(kernel="linear", C=choice.linear_C).fit(X, y)
+        svc = SVC(C=choice.C, gamma=choice.gamma / X.shape[1]).fit(X, y)
         common = 1 if np.mean(y > 0) >= 0.5 else -1
         figures = {
             "dummy": float(np.mean(y_test == common)),
@@ -208,12 +163,13 @@ def measure(name: str, full: bool = False) -> pd.Series:
             "SVM": svc.score(X_test, y_test),
             "SVM: vectors": len(svc.support_),
         }
-        rows.append(figures | trees(svc, X, X_test, y_test))
+        with part(len(rows) / SPLITS, (len(rows) + 1) / SPLITS):
+            rows.append(figures | trees(svc, choice, X, X_test, y_test))
     return pd.DataFrame(rows).mean()
 
 
 def trees(
-    svc: SVC, X: NDArray[Any], X_test: NDArray[Any], y_test: NDArray[Any]
+    svc: SVC, choice: Choice, X: NDArray[Any], X_test: NDArray[Any], y_test: NDArray[Any]
 ) -> dict[str, float]:
     """Return the figures of the published and the improved trees of one machine."""
     frozen = FrozenEstimator(svc)
@@ -221,40 +177,35 @@ def trees(
     mean = float(published.steps(X).mean())
     budget = ceil(mean)
     reduced = ReducedSetClassifier(frozen, n_vectors=budget, random_state=0).fit(X)
-    chosen = ReducedSetClassifier(frozen, n_vectors=budget, method="selection").fit(X)
+    selected = ReducedSetClassifier(frozen, n_vectors=budget, method="selection").fit(X)
+    stem = ReducedSetClassifier(frozen, n_vectors=round(choice.stem * budget), random_state=0)
+    made = stem.fit(X).machine_
     found = {
         "tree": published,
-        "improved tree": _within(frozen, X, mean),
-        "tree with reduced set": _within(frozen, X, mean, reduced=True),
+        "improved tree": _improved(frozen, mean, choice.stem, choice.fading).fit(X),
+        "tree with reduced set": _improved(frozen, mean, choice.stem, choice.fading, made).fit(X),
     }
     figures: dict[str, float] = {"budget": budget}
     for name, clf in found.items():
         figures[name] = clf.score(X_test, y_test)
         figures[f"{name}: kernel values"] = float(clf.steps(X_test).mean())
     figures["reduced set"] = reduced.score(X_test, y_test)
-    figures["reduced set (tr)"] = chosen.score(X_test, y_test)
+    figures["reduced set (tr)"] = selected.score(X_test, y_test)
     return figures
 
 
-def _within(frozen: Any, X: NDArray[Any], mean: float, reduced: bool = False) -> SVTreeClassifier:
-    """Return the highest improved tree whose training rows ask no more than `mean` on average.
-
-    With `reduced`, its stem is a reduced set of that many vectors.
-    """
-    for height in (ceil(mean), max(ceil(mean) - 1, 1)):
-        stem = round(STEM * height)
-        made = ReducedSetClassifier(frozen, n_vectors=stem, random_state=0) if reduced else None
-        clf = SVTreeClassifier(
-            frozen, split="exact", refit="path", stem=STEM, max_height=height,
-            candidates=None if made is None else made.fit(X).machine_,
-        ).fit(X)  # fmt: skip
-        if clf.steps(X).mean() <= mean:
-            break
-    return clf
+def _improved(
+    frozen: Any, mean: float, stem: float, fading: float, candidates: Any = None
+) -> SVTreeClassifier:
+    """Return an improved tree whose training rows ask no more than `mean` values on average."""
+    return SVTreeClassifier(
+        frozen, split="exact", refit="path", stem=stem, fading=fading, candidates=candidates,
+        max_height=ceil(mean) + ABOVE, max_mean=mean,
+    )  # fmt: skip
 
 
-def choose(X: NDArray[Any], y: NDArray[Any]) -> tuple[float, float, float]:
-    """Return C, gamma times the number of features and the linear SVM's C, by five folds."""
+def choose(X: NDArray[Any], y: NDArray[Any]) -> Choice:
+    """Choose all parameters by five-fold cross-validation on training rows."""
     folds = StratifiedKFold(5, shuffle=True, random_state=0)
     gamma = {g / X.shape[1]: g for g in GRID["gamma"]}
     grid = {"svc__C": GRID["C"], "svc__gamma": list(gamma)}
@@ -262,8 +213,23 @@ def choose(X: NDArray[Any], y: NDArray[Any]) -> tuple[float, float, float]:
     linear = GridSearchCV(
         make_pipeline(StandardScaler(), SVC(kernel="linear")), {"svc__C": LINEAR_GRID}, cv=folds
     ).fit(X, y)
-    best = search.best_params_
-    return best["svc__C"], gamma[best["svc__gamma"]], linear.best_params_["svc__C"]
+    C, scaled = search.best_params_["svc__C"], search.best_params_["svc__gamma"]
+    stem, fading = choose_tree(X, y, SVC(C=C, gamma=scaled))
+    return Choice(C, gamma[scaled], linear.best_params_["svc__C"], stem, fading)
+
+
+def choose_tree(X: NDArray[Any], y: NDArray[Any], svc: SVC) -> tuple[float, float]:
+    """Choose stem and fading of the improved tree, at the published tree's kernel values."""
+    right = np.zeros(len(TREE_GRID))
+    for train, held_out in StratifiedKFold(5, shuffle=True, random_state=0).split(X, y):
+        scaler = StandardScaler().fit(X[train])
+        rows = scaler.transform(X[train])
+        frozen = FrozenEstimator(clone(svc).fit(rows, y[train]))
+        mean = float(SVTreeClassifier(frozen, random_state=0).fit(rows).steps(rows).mean())
+        for i, (stem, fading) in enumerate(TREE_GRID):
+            clf = _improved(frozen, mean, stem, fading).fit(rows)
+            right[i] += np.sum(clf.predict(scaler.transform(X[held_out])) == y[held_out])
+    return TREE_GRID[int(right.argmax())]
 
 
 def splits(name: str, count: int) -> Iterator[Split]:

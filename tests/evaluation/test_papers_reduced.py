@@ -7,6 +7,7 @@ from sklearn.svm import SVC
 from kmviz import datasets
 from kmviz.evaluation.papers import reduced
 from kmviz.machines import KernelMachine
+from kmviz.methods.progress import listening, report
 
 
 def ours(frame, measure):
@@ -22,6 +23,14 @@ def test_banana_reaches_its_distances():
     assert ours(frame, "selection, 10 vectors: rho") > 2 * ours(frame, "joint, 10 vectors: rho")
     own = ours(frame, frame["measure"][0])
     assert ours(frame, "joint, 20 vectors: error %") == pytest.approx(own, abs=0.1)
+    assert any("rho" in text for text in heard)
+
+
+def test_a_listener_further_out_hears_too():
+    heard = []
+    with listening(lambda share, text: heard.append(text)):
+        frame = reduced.optimizers(progress=report)
+    assert ours(frame, "banana, 20 vectors, L-BFGS-B: rho") < 0.03
     assert any("rho" in text for text in heard)
 
 

@@ -321,7 +321,7 @@ def _ten_classes(full: bool, progress: Any) -> tuple[TenClasses, NDArray[Any]]:
 
 @contextmanager
 def _heard(progress: Any) -> Iterator[None]:
-    if progress is None:
+    if progress is None or progress is report:  # nobody new listens
         yield
         return
     with listening(progress):

@@ -25,6 +25,9 @@ from kmviz.machines import KernelMachine
 from kmviz.methods.anytime.bounds import ULP, Bounds, Floats, Ints
 from kmviz.traces import AnytimeTrace
 
+#: Rows a thread takes at a time.
+CHUNK = 512
+
 
 def quadratic(kernel: Any) -> tuple[Polynomial, bool] | None:
     """Return the polynomial of degree 2 in `kernel` and whether it is normalised, or None."""
@@ -144,7 +147,7 @@ class SpectralEngine(Bounds):
         )
 
     def _close(self, X: NDArray[Any]) -> tuple[Floats, Ints, NDArray[np.bool_]]:
-        X = np.ascontiguousarray(X)
+        X = X if X.flags.carray else np.require(X, requirements=["C", "W"])
         output, stop = np.empty(len(X)), np.empty(len(X), dtype=np.intp)
         decided = np.empty(len(X), dtype=np.bool_)
 
@@ -155,7 +158,10 @@ class SpectralEngine(Bounds):
                 self.widen, self.round_off, output[a:b], stop[a:b], decided[a:b],
             )  # fmt: skip
 
-        over_chunks(work, len(X))
+        if len(X) <= CHUNK:  # a query that comes alone should not wait for Python
+            work(0, len(X))
+        else:
+            over_chunks(work, len(X), CHUNK)
         return output, stop, decided
 
     def _close_plainly(self, X: NDArray[Any]) -> tuple[Floats, Ints, NDArray[np.bool_]]:

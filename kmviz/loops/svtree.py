@@ -16,6 +16,15 @@ VECTOR, LEFT, RIGHT, WEIGHT, THRESHOLD, OFFSET, START = range(ROW)
 
 
 @compiled
+def distance_to(x, vectors, row):
+    """||x - v||^2 for one row v of `vectors`; a row taken out first costs a query a tenth more."""
+    total = (x[0] - vectors[row, 0]) * (x[0] - vectors[row, 0])
+    for i in range(1, x.shape[0]):
+        total += (x[i] - vectors[row, i]) * (x[i] - vectors[row, i])
+    return total
+
+
+@compiled
 def turn(plan, node, value):
     """The child that a kernel value leads to. Definition 2: left where score_N(x) <= t_N."""
     left = plan[node + WEIGHT] * value <= plan[node + THRESHOLD]
@@ -32,7 +41,11 @@ def follow(x, plan, vectors, height, values):
     node, after, k = ROOT, ROOT, 0
     while after and k < height:
         node = after
-        values[k] = kernel_value(kind, gamma, coef0, degree, x, vectors[int(plan[node + VECTOR])])
+        row = int(plan[node + VECTOR])
+        if kind == RADIAL:
+            values[k] = np.exp(-gamma * distance_to(x, vectors, row))
+        else:
+            values[k] = kernel_value(kind, gamma, coef0, degree, x, vectors[row])
         after = turn(plan, node, values[k])
         k += 1
     start, output = int(plan[node + START]), plan[node + OFFSET]

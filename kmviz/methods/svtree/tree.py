@@ -106,7 +106,7 @@ class SVTree:
 
     @cached_property
     def alone(self) -> Callable[[NDArray[Any]], Floats | None]:
-        """Answer a query that comes alone, as a (1, d) array, in about a microsecond.
+        """Answer a query that comes alone, as a (1, d) array, in a microsecond or two.
 
         A function of that array: it returns its output, or None where it takes more than a glance
         to see that the row is fine or can be answered so. `run` must have met the type before.

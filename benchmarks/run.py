@@ -28,21 +28,28 @@ PACKAGES = ("kmviz", "numpy", "scipy", "scikit-learn", "numba")
 PEERS = ("scikit-learn-intelex", "onnxruntime")
 
 
-def modules() -> dict[str, ModuleType]:
-    """Return the benchmarks beside this file, by name."""
-    sys.path.insert(0, str(HERE.parent))  # kmviz of this checkout, and benchmarks that share code
-    found = {}
-    for path in sorted(HERE.glob("*.py")):
-        if path.stem in ("run", "__init__") or "def tables(" not in path.read_text("utf-8"):
-            continue
-        spec = importlib.util.spec_from_file_location(f"benchmarks_{path.stem}", path)
-        if spec is None or spec.loader is None:
-            raise ImportError(f"{path} cannot be imported")
-        module = importlib.util.module_from_spec(spec)
-        sys.modules[spec.name] = module
-        spec.loader.exec_module(module)
-        found[path.stem] = module
-    return found
+def names() -> list[str]:
+    """Return the benchmarks beside this file."""
+    return [
+        path.stem
+        for path in sorted(HERE.glob("*.py"))
+        if path.stem not in ("run", "__init__") and "def tables(" in path.read_text("utf-8")
+    ]
+
+
+def load(name: str) -> ModuleType:
+    """Import one benchmark."""
+    parent = str(HERE.parent)  # kmviz of this checkout, and benchmarks that share code
+    if parent not in sys.path:
+        sys.path.insert(0, parent)
+    path = HERE / f"{name}.py"
+    spec = importlib.util.spec_from_file_location(f"benchmarks_{name}", path)
+    if spec is None or spec.loader is None:
+        raise ImportError(f"{path} cannot be imported")
+    module = importlib.util.module_from_spec(spec)
+    sys.modules[spec.name] = module
+    spec.loader.exec_module(module)
+    return module
 
 
 def machine() -> str:
@@ -97,19 +104,17 @@ def run(only: list[str] | None = None, full: bool = False, table: str | None = N
 
     With `table`, only the table of that name, or those whose names start so.
     """
-    found = modules()
-    unknown = sorted(set(only or ()) - set(found))
+    known = names()
+    unknown = sorted(set(only or ()) - set(known))
     if unknown:
-        raise ValueError(f"No benchmark {', '.join(unknown)}; known: {', '.join(found)}.")
+        raise ValueError(f"No benchmark {', '.join(unknown)}; known: {', '.join(known)}.")
     failed = False
-    for name, module in found.items():
-        if only and name not in only:
-            continue
+    for name in only or known:
         start = time.process_time()
         print(f"{name} ...", file=sys.stderr, flush=True)
         command = f"python benchmarks/run.py{' --full' if full else ''} {name}"
         try:
-            for title, made in module.tables(quick=not full).items():
+            for title, made in load(name).tables(quick=not full).items():
                 if title.startswith(table or ""):
                     _make(title, made, command)
         except Exception as error:

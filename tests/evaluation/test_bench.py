@@ -44,6 +44,13 @@ def test_one_failure_does_not_stop_the_others(runner, capsys):
     assert stored["x"].tolist() == [2.0]
 
 
+def test_one_that_cannot_be_imported_fails_alone(runner, capsys):
+    (runner.HERE / "absent.py").write_text("import no_such_module\ndef tables(quick): ...\n")
+    assert runner.run(["good"]) == 0
+    assert runner.run(["absent", "good"]) == 1
+    assert "absent failed: ModuleNotFoundError" in capsys.readouterr().err
+
+
 def test_a_table_can_be_made_alone(runner):
     (runner.HERE / "parts.py").write_text(
         "import pandas as pd\n"

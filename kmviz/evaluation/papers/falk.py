@@ -83,7 +83,7 @@ QUICK, TEST_ROWS = 10_000, 20_000
 #: (`benchmarks/results/falk_choice_*`); the others were not searched, so ratios to LibSVM are rough
 #: there.
 SVC_PARAMETERS = {
-    "ijcnn1": (16.0, 16.0), "cov-type": (16.0, 32.0), "cod-rna": (16.0, 16.0),
+    "ijcnn1": (16.0, 16.0), "cov-type": (16.0, 4.0), "cod-rna": (16.0, 16.0),
     "2-spirals": (4.0, 32_768.0), "ndcc": (1.0, 16.0), "checker-b": (4.0, 1_024.0),
 }  # fmt: skip
 #: A LibSVM of more rows is not trained here: it takes minutes to hours.

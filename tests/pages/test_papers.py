@@ -40,6 +40,13 @@ def test_every_stored_table_has_both_columns_and_says_what_it_is(name):
     assert len(stored.paper) > 50
 
 
+def test_a_full_run_stored_beside_a_quick_one_says_what_it_is():
+    quick = papers.stored("reduced_table_1")
+    assert papers.about("reduced_table_1_full") == quick.about
+    full = papers.Stored("reduced_table_1_full", quick.frame, "", quick.about, quick.paper)
+    assert full.title == f"{quick.title}, the paper's own size"
+
+
 def test_differences_are_relative_and_coloured():
     frame = pd.DataFrame({"paper": [100.0, 10.0, 1.0, 0.0], "ours": [101.0, 11.0, 2.0, 1.0],
                           "k_paper": [1, 2, 3, 4], "k_ours": [1, 2, 3, 4]})  # fmt: skip

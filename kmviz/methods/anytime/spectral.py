@@ -151,18 +151,21 @@ class SpectralEngine(Bounds):
         output, stop = np.empty(len(X)), np.empty(len(X), dtype=np.intp)
         decided = np.empty(len(X), dtype=np.bool_)
 
-        def work(a: int, b: int) -> None:
-            close_spectral(
-                X[a:b], self.first, self.directions, self.offsets, self.values, self.lowest,
-                self.highest, self.gamma, self.coef0, self.normalized, self.machine.bias,
-                self.widen, self.round_off, output[a:b], stop[a:b], decided[a:b],
-            )  # fmt: skip
-
         if len(X) <= CHUNK:  # a query that comes alone should not wait for Python
-            work(0, len(X))
+            self._loop(X, output, stop, decided)
         else:
-            over_chunks(work, len(X), CHUNK)
+            over_chunks(
+                lambda a, b: self._loop(X[a:b], output[a:b], stop[a:b], decided[a:b]),
+                len(X), CHUNK,
+            )  # fmt: skip
         return output, stop, decided
+
+    def _loop(self, X: NDArray[Any], output: Floats, stop: Ints, decided: NDArray[Any]) -> None:
+        close_spectral(
+            X, self.first, self.directions, self.offsets, self.values, self.lowest, self.highest,
+            self.gamma, self.coef0, self.normalized, self.machine.bias, self.widen, self.round_off,
+            output, stop, decided,
+        )  # fmt: skip
 
     def _close_plainly(self, X: NDArray[Any]) -> tuple[Floats, Ints, NDArray[np.bool_]]:
         """The same for a kernel that wants to be asked: exactly the values of `steps`."""

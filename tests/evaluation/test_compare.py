@@ -93,6 +93,17 @@ def test_every_peer_runs_beside_every_kernel(moons, peer, kernel):
     assert table.loc[peer, "accuracy"] > 0.5
 
 
+@pytest.mark.parametrize("peer", ["intelex", "onnx"])
+@pytest.mark.parametrize("kernel", ["rbf", "linear", Normalized(Polynomial(degree=2))], ids=str)
+def test_peers_of_other_packages_answer_as_the_machine_does(moons, peer, kernel):
+    if not PEERS[peer].installed:
+        pytest.skip(f"{PEERS[peer].needs} is not installed")
+    for estimator in (SVC(kernel=kernel), make_pipeline(StandardScaler(), SVC(kernel=kernel))):
+        table = kmviz.compare(estimator, [peer], *moons, time=False)
+        assert table.loc[peer, "error"] == ""
+        assert table.loc[peer, "disagreements"] <= 2
+
+
 def test_a_pipeline_hands_its_first_steps_to_methods_without_a_machine(moons):
     X, y, X_test, y_test = moons
     skewed = X * [1.0, 1e4]

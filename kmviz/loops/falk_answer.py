@@ -5,31 +5,8 @@ from __future__ import annotations
 import numpy as np
 
 from kmviz.loops.compile import compiled, compiled_finite
+from kmviz.loops.exponential import exp64
 from kmviz.loops.kernel import POLYNOMIAL, RADIAL, whole_power
-
-
-@compiled_finite
-def exp64(x):
-    """e^x in float64 to a few units in the last place, in arithmetic that vectorises; x <= 709."""
-    x = max(x, -708.0)
-    n = np.floor(x * 1.4426950408889634 + 0.5)
-    r = (x - n * 6.93145751953125e-1) - n * 1.42860682030941723212e-6
-    p = 1.0 / 6227020800.0
-    p = p * r + 1.0 / 479001600.0
-    p = p * r + 1.0 / 39916800.0
-    p = p * r + 1.0 / 3628800.0
-    p = p * r + 1.0 / 362880.0
-    p = p * r + 1.0 / 40320.0
-    p = p * r + 1.0 / 5040.0
-    p = p * r + 1.0 / 720.0
-    p = p * r + 1.0 / 120.0
-    p = p * r + 1.0 / 24.0
-    p = p * r + 1.0 / 6.0
-    p = p * r + 0.5
-    p = p * r + 1.0
-    p = p * r + 1.0
-    two_to_n = (np.int64(np.int32(n)) + np.int64(1023)) << np.int64(52)
-    return p * np.int64(two_to_n).view(np.float64)
 
 
 @compiled_finite

@@ -19,28 +19,12 @@ from __future__ import annotations
 import numpy as np
 
 from kmviz.loops.compile import compiled_finite
+from kmviz.loops.exponential import exp32
 
 PAD = 32
 BIG = np.float32(1e30)
 TINY = np.float32(1e-12)
 ROUNDS = 20  # float64 refreshes before a model is taken as it is
-
-
-@compiled_finite
-def exp32(x):
-    """e^x in float32 to 1e-7, in plain arithmetic that vectorises (Cephes' expf); x <= 88."""
-    x = max(x, np.float32(-87.0))
-    n = np.floor(x * np.float32(1.4426950408889634) + np.float32(0.5))
-    r = (x - n * np.float32(0.693359375)) - n * np.float32(-2.12194440e-4)
-    p = np.float32(1.9875691500e-4)
-    p = p * r + np.float32(1.3981999507e-3)
-    p = p * r + np.float32(8.3334519073e-3)
-    p = p * r + np.float32(4.1665795894e-2)
-    p = p * r + np.float32(1.6666665459e-1)
-    p = p * r + np.float32(5.0000001201e-1)
-    p = p * r * r + r + np.float32(1)
-    two_to_n = (np.int32(n) + np.int32(127)) << np.int32(23)
-    return p * np.int32(two_to_n).view(np.float32)
 
 
 @compiled_finite

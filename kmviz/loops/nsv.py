@@ -13,8 +13,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from kmviz.loops.compile import compiled
-from kmviz.loops.falk_answer import exp64
-from kmviz.loops.falk_smo import exp32
+from kmviz.loops.exponential import exp32, exp64
 from kmviz.loops.kernel import RADIAL, dot, kernel_value, whole_power
 
 NEAREST, TUG_OF_WAR, EXACT = 0, 1, 2

@@ -7,18 +7,8 @@ from hypothesis import strategies as st
 from sklearn.svm import SVC
 
 from kmviz.kernels import RBF, Linear, Polynomial
-from kmviz.loops import falk_answer, falk_cover, falk_select, falk_smo, falk_train
+from kmviz.loops import falk_cover, falk_select, falk_smo, falk_train
 from kmviz.methods.falk.neighbors import CoverTreeIndex
-
-
-def test_fast_exponentials():
-    x = np.linspace(-80, 0, 5001)
-    single = np.array([falk_smo.exp32(np.float32(v)) for v in x])
-    np.testing.assert_allclose(single, np.exp(x.astype(np.float32)), rtol=3e-7)
-    double = np.array([falk_answer.exp64(v) for v in 8 * x])
-    np.testing.assert_allclose(double, np.exp(8 * x), rtol=4e-15)
-    assert falk_smo.exp32(np.float32(-1e6)) < 1e-37
-    assert falk_answer.exp64(-1e6) < 1e-300
 
 
 def train_one(X, y, gamma, C, kernel=None):

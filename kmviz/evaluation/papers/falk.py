@@ -144,9 +144,12 @@ def _search(method: str, kernel: Any, n: int, full: bool) -> GridSearchCV:
 
 
 def large_rows(
-    name: str, n: int | None = None, n_test: int = TEST_ROWS, seed: int = 0
+    name: str, n: int | None = None, n_test: int = TEST_ROWS, seed: int | None = 0
 ) -> Rows | None:
-    """Return scaled training and test rows of experiment 2, or None where the data is missing."""
+    """Return scaled training and test rows of experiment 2, or None where the data is missing.
+
+    A `seed` of None takes rows in the order that the file names as its own (cov-type's does).
+    """
     n = n or SIZES[name]
     generators: dict[str, Callable[..., Any]] = {
         "2-spirals": datasets.generators.two_spirals, "ndcc": datasets.generators.ndcc,
@@ -161,7 +164,7 @@ def large_rows(
         return None
     with np.load(path, allow_pickle=False) as stored:
         X, y = stored["X"].astype(np.float64), stored["y"]
-        order = np.random.default_rng(seed).permutation(len(X))
+        order = stored["own_perm"] if seed is None else _shuffled(len(X), seed)
         if "Xte" in stored:
             train = order[:n]
             there = slice(0, n_test)
@@ -169,6 +172,10 @@ def large_rows(
     n = min(n, len(X) - n_test)
     train, test = order[:n], order[n : n + n_test]
     return _scaled(X[train], y[train], X[test], y[test])
+
+
+def _shuffled(n: int, seed: int) -> Any:
+    return np.random.default_rng(seed).permutation(n)
 
 
 def _scaled(X: Any, y: Any, X_test: Any, y_test: Any) -> Rows:

@@ -160,7 +160,8 @@ def look_at_path(record: TreeTrace, height: int) -> str:
     last = min(height, record.stop)
     sums = record.partial[1 : last + 1]
     turns = int(np.sum(np.diff(np.sign(sums)) != 0))
-    signs = "never changes its sign" if turns == 0 else f"changes its sign {turns} time(s)"
+    often = {0: "never changes its sign", 1: "changes its sign once"}
+    signs = often.get(turns, f"changes its sign {turns} times")
     return (
         f"Left where the score is at most the threshold, right above it. The running sum {signs} "
         f"on the way and ends {abs(sums[-1] - record.exact):.2g} from f(x). Click a node to see "

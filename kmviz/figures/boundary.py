@@ -51,6 +51,7 @@ def boundary(
     height: int = 520,
     more: Iterable[theme.Trace] = (),
     half: bool = False,
+    clickable: bool = True,
 ) -> go.Figure:
     """Draw the plane and `more` upon it; `query` is the row of `plane.queries` to mark."""
     axes: dict[str, Any] = {}
@@ -59,7 +60,9 @@ def boundary(
         traces += field(plane.x, plane.y, plane.values)
         axes["xaxis"] = {"range": [float(plane.x[0]), float(plane.x[-1])]}
         axes["yaxis"] = {"range": [float(plane.y[0]), float(plane.y[-1])]}
-    traces += [*training_points(plane), *support_vectors(plane), click_layer(plane.queries)]
+    traces += [*training_points(plane), *support_vectors(plane)]
+    if clickable:
+        traces.append(click_layer(plane.queries))
     if query is not None:
         traces.append(query_mark(plane.queries[query]))
     traces += more

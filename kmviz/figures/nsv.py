@@ -168,7 +168,7 @@ def neighbor_map(
         marker={"symbol": "circle-open", "size": 14, "color": theme.COLORS[4],
                 "line": {"width": 2.5}},
     )  # fmt: skip
-    return boundary.boundary(plane, query, height, more=[touched])
+    return boundary.boundary(plane, query, height, more=[touched], clickable=False)
 
 
 def tradeoff(table: pd.DataFrame, present: tuple[float, float], height: int = 430) -> go.Figure:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -168,7 +168,14 @@ def neighbor_map(
         marker={"symbol": "circle-open", "size": 14, "color": theme.COLORS[4],
                 "line": {"width": 2.5}},
     )  # fmt: skip
-    return boundary.boundary(plane, query, height, more=[touched], clickable=False)
+    return boundary.boundary(_coarse(plane), query, height, more=[touched], clickable=False)
+
+
+def _coarse(plane: boundary.Plane) -> boundary.Plane:
+    """Half the grid each way: here it is a background, drawn anew with every setting."""
+    if plane.x is None or plane.y is None or plane.values is None:
+        return plane
+    return replace(plane, x=plane.x[::2], y=plane.y[::2], values=plane.values[::2, ::2])
 
 
 def tradeoff(table: pd.DataFrame, present: tuple[float, float], height: int = 430) -> go.Figure:

@@ -15,7 +15,7 @@ from sklearn.utils.validation import _num_samples
 
 from kmviz.evaluation.catalogue import SETTINGS
 from kmviz.evaluation.cost import batch_seconds, one_thread, single_seconds
-from kmviz.evaluation.reference import exact_labels
+from kmviz.evaluation.reference import exact_labels, largest
 from kmviz.kernels import Polynomial, is_known
 from kmviz.methods import progress
 from kmviz.methods.exact import ExactClassifier
@@ -182,8 +182,7 @@ class _Trial:
         return min(kept if asked and kept else [*kept, safe], key=lambda c: c.seconds)
 
     def _fitted(self, name: str) -> Any:
-        largest = max(machine.n_vectors for machine in self.exact.machines_)
-        classifier = SETTINGS[name].make(largest).set_params(estimator=self.frozen)
+        classifier = SETTINGS[name].make(largest(self.exact)).set_params(estimator=self.frozen)
         with one_thread():
             return classifier.fit(self.calibrating)
 

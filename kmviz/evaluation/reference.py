@@ -62,7 +62,7 @@ class Reference:
     @property
     def largest(self) -> int:
         """The vectors of the largest machine among the pairs of classes."""
-        return max(machine.n_vectors for machine in self.exact.machines_)
+        return largest(self.exact)
 
     def labels(self, X: Any) -> NDArray[Any]:
         """Return the exact machine's answers, in float64."""
@@ -89,6 +89,11 @@ def trained_reference(
     """Read an estimator that `given` describes and that is trained already."""
     exact = ExactClassifier(FrozenEstimator(fitted)).fit(X_train)
     return Reference(given, fitted, exact, seconds, X_train, y_train)
+
+
+def largest(exact: Any) -> int:
+    """Return the vectors of the largest machine among the pairs of classes."""
+    return max(machine.n_vectors for machine in exact.machines_)
 
 
 def exact_labels(clf: Any, X: Any) -> NDArray[Any]:

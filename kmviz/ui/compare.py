@@ -13,7 +13,7 @@ from sklearn.frozen import FrozenEstimator
 
 from kmviz.evaluation.advice import advice, best_method
 from kmviz.evaluation.catalogue import CLASSES, SETTINGS, resolve, title_of
-from kmviz.evaluation.compare import Bench, as_table, trained
+from kmviz.evaluation.compare import LOCAL_MODELS, Bench, as_table, trained
 from kmviz.evaluation.peers import PEERS
 from kmviz.evaluation.reference import reference, trained_reference
 from kmviz.evaluation.storage import dumps
@@ -223,7 +223,7 @@ def code(problem: Problem, table: pd.DataFrame) -> str:
     n_vectors = int(table.loc["exact", "steps_mean"])
     parameters = setting.parameters_for(n_vectors) if setting else {}
     given = [f"{key}={value!r}" for key, value in parameters.items()]
-    takes_machine = setting is None or setting.method not in ("falk", "knnsvm")
+    takes_machine = setting is None or setting.method not in LOCAL_MODELS
     own = ["kernel=kmviz.KernelMachine.from_estimator(svc).kernel", "C=svc.C"]
     arguments = ", ".join(["svc", *given] if takes_machine else [*given, *own])
     return (

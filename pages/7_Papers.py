@@ -9,7 +9,7 @@ from kmviz.ui import papers
 names = papers.names()
 problem = ui.frame("Papers", own={"table": ui.Choice(*names)}, heading="Ours beside theirs")
 st.markdown(
-    "Every table was made by the command beside it and is stored in the repository. Differences "
+    "Every table comes with the command that makes it and is stored in the repository. Differences "
     "are relative: green within 5%, amber within 20%, red beyond. Misses stay in the table."
 )
 st.selectbox("Table", names, key="table", format_func=lambda name: papers.stored(name).title)

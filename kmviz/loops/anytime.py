@@ -66,12 +66,15 @@ def squared_lengths(X, squares):
 @compiled
 def close_spectral(
     X, first, directions, offsets, values, lowest, highest, gamma, coef0, normalized, bias,
-    widen, round_off, output, stop, decided,
+    widen, round_off, smallest, largest, output, stop, decided,
 ):  # fmt: skip
     """The same for a quadratic form: one eigenvector a step, raw rows in.
 
     The rest of the form lies between `lowest[k]` and `highest[k]` times what is left of the
-    squared length of the augmented query. `directions` start at column `first`. A row that is
+    squared length of the augmented query. `directions` start at column `first`; their products
+    with a row are sums in the type of both, whose rounding after k steps is within `widen[k]` of
+    what is left and `round_off[k]` of the form, as shares of the squared length. A row whose
+    squared length is not between `smallest` and `largest` (nor 0) is left undecided; one that is
     not finite is answered by NaN.
     """
     squares = np.empty(AHEAD)
@@ -83,27 +86,31 @@ def close_spectral(
         if not square < np.inf:  # NaN as well
             output[i], stop[i], decided[i] = np.nan, 0, True
             continue
+        if square > largest or 0.0 < square < smallest:
+            output[i], stop[i], decided[i] = -bias, 0, False
+            continue
         scale = 1.0
         if normalized:
             scale = 1.0 / square if square > 0.0 else 0.0
             square = 1.0 if square > 0.0 else 0.0
         partial = -bias
         residual = square
-        pad = widen * square
-        slack = round_off * square + BIAS * abs(bias)
+        slack = round_off[0] * square + BIAS * abs(bias)
+        left = residual + widen[0] * square
         k = 0
-        left = residual + pad
         while k < values.shape[0] and (
             partial + lowest[k] * left <= slack and partial + highest[k] * left >= -slack
         ):
-            dot = offsets[k]
+            total = directions.dtype.type(0)
             for j in range(directions.shape[1]):
-                dot += directions[k, j] * row[j]
+                total += directions[k, j] * row[j]
+            dot = offsets[k] + total
             part = dot * dot * scale
             partial += values[k] * part
             residual -= part
-            left = max(residual, 0.0) + pad
             k += 1
+            slack = round_off[k] * square + BIAS * abs(bias)
+            left = max(residual, 0.0) + widen[k] * square
         output[i] = partial
         stop[i] = k
         decided[i] = partial + lowest[k] * left > slack or partial + highest[k] * left < -slack
@@ -140,7 +147,7 @@ def warm() -> None:
     )  # fmt: skip
     for dtype in (np.float32, np.float64):
         close_spectral(
-            matrix.astype(dtype), 0, matrix, one, one, two, two, 1.0, 1.0, True, 0.0,
-            0.0, 0.0, np.empty(1), stop, decided,
+            matrix.astype(dtype), 0, matrix.astype(dtype), one, one, two, two, 1.0, 1.0, True, 0.0,
+            two, two, 0.0, np.inf, np.empty(1), stop, decided,
         )  # fmt: skip
     lookahead_costs(matrix, one, one, one, one, 1.0, one, np.empty(1))

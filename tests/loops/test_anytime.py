@@ -36,8 +36,36 @@ def test_closing_bounds(kernel, n_steps):
 def test_closing_spectral_bounds(kernel, dtype):
     engine = SpectralEngine(KernelMachine(VECTORS, BETA, 0.2, kernel), 3)
     queries = QUERIES.astype(dtype)
+    tolerance = 1e-9 if dtype is np.float64 else 1e-4
     for fast, plain in zip(engine._close(queries), engine._close_plainly(queries)):
-        np.testing.assert_allclose(fast, plain, rtol=1e-9, atol=1e-9)
+        np.testing.assert_allclose(fast, plain, rtol=tolerance, atol=tolerance)
+
+
+@pytest.mark.parametrize("width", [1, 16, 700])
+@pytest.mark.parametrize("kernel", [Polynomial(2, 0.5, 0.3), Normalized(Polynomial(2))], ids=repr)
+def test_float32_stays_within_the_rounding_it_reckons_with(kernel, width):
+    rng = np.random.RandomState(width)
+    vectors, beta = rng.randn(60, width), rng.randn(60)
+    engine = SpectralEngine(KernelMachine(vectors, beta, 0.0, kernel), 60)
+    queries = rng.randn(300, width).astype(np.float32)
+    output, stop, _ = engine._close(queries)
+    read = engine._read(queries, engine.n_steps)
+    _, _, round_off, _, _ = engine.tables["f"]
+    each = np.arange(300)
+    off = np.abs(output - read["partial"][each, stop])
+    assert off.max() > 0.0
+    assert (off <= round_off[stop] * engine._squares(queries.astype(np.float64))).all()
+
+
+@pytest.mark.parametrize("length", [1e-20, 1e-14, 1e14, 1e17])
+def test_float32_leaves_lengths_out_of_its_range_to_the_exact_sum(length):
+    machine = KernelMachine(VECTORS, BETA, 0.0, Polynomial(2, 1.0, 0.0))
+    engine = SpectralEngine(machine, 9)
+    queries = (QUERIES[:20] * length).astype(np.float32)
+    assert (engine._close(queries)[2] == (1e-15 < length < 1e15)).all()
+    np.testing.assert_array_equal(
+        engine.run(queries)[0] > 0, machine.decision_function(queries) > 0
+    )
 
 
 def test_rows_of_zeros_have_no_direction():

@@ -74,10 +74,10 @@ QUADRATIC = st.sampled_from([
 
 
 @settings(max_examples=60, deadline=None)
-@given(machines(QUADRATIC), st.integers(1, 6))
-def test_spectral_bounds_are_certain(case, n_steps):
+@given(machines(QUADRATIC), st.integers(1, 6), st.sampled_from([np.float32, np.float64]))
+def test_spectral_bounds_are_certain(case, n_steps, dtype):
     machine, queries, _ = case
-    assert_certified(SpectralEngine(machine, n_steps), queries)
+    assert_certified(SpectralEngine(machine, n_steps), queries.astype(dtype))
 
 
 @settings(max_examples=30, deadline=None)

@@ -15,7 +15,8 @@ Departures
 - "sgma" compares all candidates at each step, not 59 drawn ones; "min_wz_n", "mean_lh_n" and
   "hybrid" draw theirs from at most max(m, 1000) training rows.
 - A basis of all the machine's vectors ends in the exact sum, whose kernel values it has by then.
-- `order="spectral"` is not in the paper: see `kmviz.methods.anytime.spectral`.
+- `order="spectral"` is not in the paper: see `kmviz.methods.anytime.spectral`. It answers rows of
+  float32 in float32, within bounds as much wider; traces and `bounds` are computed in float64.
 - More than two classes: where votes tie, the exact outputs break the tie, so that the answer is
   still that of the exact machines.
 """

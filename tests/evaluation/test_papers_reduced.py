@@ -65,6 +65,18 @@ def test_systems_share_their_vectors_at_no_further_cost():
     assert np.all(ten.shared_rho <= [system.rho + 1e-4 for system in systems])
 
 
+def test_which_digits_are_taken_and_how_they_come():
+    np.testing.assert_array_equal(reduced.drawn(5, None), np.arange(5))
+    taken = reduced.drawn(500, 3)
+    assert len(np.unique(taken)) == 500
+    np.testing.assert_array_equal(taken, reduced.drawn(500, 3))
+    digits = datasets.load("mnist").X_train[:20]
+    as_they_are, upright = (reduced.prepared(digits, way) for way in (False, True))
+    for rows in (as_they_are, upright):
+        np.testing.assert_allclose(np.linalg.norm(rows, axis=1), 1.0, rtol=1e-6)
+    assert not np.allclose(as_they_are, upright, atol=0.05)
+
+
 def test_training_in_chunks_ends_where_training_at_once_does(digits, monkeypatch):
     X, y, _ = digits
     monkeypatch.setattr(reduced, "CHUNKS_FROM", 300)

@@ -6,7 +6,7 @@ import pytest
 from sklearn.datasets import load_digits, load_iris, make_moons
 from sklearn.frozen import FrozenEstimator
 from sklearn.pipeline import make_pipeline
-from sklearn.preprocessing import Normalizer, StandardScaler
+from sklearn.preprocessing import FunctionTransformer, Normalizer, StandardScaler
 from sklearn.svm import SVC, LinearSVC
 from sklearn.utils._param_validation import InvalidParameterError
 from sklearn.utils.estimator_checks import parametrize_with_checks
@@ -14,7 +14,7 @@ from sklearn.utils.estimator_checks import parametrize_with_checks
 from kmviz import VirtualSVClassifier
 from kmviz.kernels import Polynomial
 from kmviz.machines import KernelFisherClassifier, KernelMachine
-from kmviz.methods.transforms import FlipSign, Permute, Shift, shifts
+from kmviz.methods.transforms import FlipSign, Permute, Shift, Straighten, shifts
 
 X, Y = make_moons(120, noise=0.2, random_state=0)
 PIXELS, DIGITS = load_digits(return_X_y=True)
@@ -60,6 +60,52 @@ def test_ink_that_leaves_does_not_come_back_on_the_other_side():
     assert moved.sum() == 0
     up = Shift((4, 4), -1, 0)(image.reshape(1, -1)).reshape(4, 4)
     np.testing.assert_array_equal(up[:, 3], [1, 1, 1, 0])
+
+
+def slant(image):
+    """Covariance of the ink's coordinates over the variance of its height."""
+    row, column = np.indices(image.shape)
+    ink = image / image.sum()
+    up, along = row - (ink * row).sum(), column - (ink * column).sum()
+    return (ink * up * along).sum() / (ink * up**2).sum()
+
+
+def test_straightening_takes_the_slant_out_and_keeps_the_ink():
+    leaning = np.zeros((9, 13))
+    for row in range(9):
+        leaning[row, 2 + row : 5 + row] = [1.0, 3.0, 1.0]
+    assert slant(leaning) == pytest.approx(1.0)
+    upright = Straighten((9, 13))(leaning.reshape(1, -1)).reshape(9, 13)
+    np.testing.assert_allclose(upright, np.tile(leaning[4], (9, 1)), atol=1e-12)
+    images = PIXELS[:200].reshape(-1, 8, 8)
+    straight = Straighten((8, 8))(PIXELS[:200]).reshape(-1, 8, 8)
+    before, after = ([abs(slant(image)) for image in some] for some in (images, straight))
+    assert np.mean(after) < np.mean(before) / 4
+    kept = straight.sum(axis=(1, 2)) / images.sum(axis=(1, 2))
+    assert kept.min() > 0.7  # some leaves the small frame
+    assert kept.max() < 1.0 + 1e-12
+
+
+def test_what_has_no_slant_stays():
+    blank, line = np.zeros((5, 5)), np.zeros((5, 5))
+    line[2] = [0, 1, 2, 3, 0]
+    for image in (blank, line, np.eye(5) + np.eye(5)[::-1]):
+        np.testing.assert_array_equal(Straighten((5, 5))(image.reshape(1, -1))[0], image.ravel())
+
+
+def test_straightening_keeps_tables_and_floats():
+    pixels = (10 * PIXELS[:1500]).astype(np.uint8)
+    rows = Straighten((8, 8))(pixels)
+    assert rows.dtype == np.float32
+    np.testing.assert_allclose(rows[1200:1210], Straighten((8, 8))(pixels[1200:1210]))
+    table = Straighten((8, 8))(pd.DataFrame(PIXELS[:3]))
+    assert list(table.columns) == list(range(64))
+
+
+def test_straightening_goes_before_the_machine():
+    pipe = make_pipeline(FunctionTransformer(Straighten((8, 8))), Normalizer(), SVC())
+    clf = VirtualSVClassifier(pipe, image_shape=(8, 8)).fit(PIXELS[:300], DIGITS[:300] % 2)
+    assert clf.score(PIXELS[300:], DIGITS[300:] % 2) > 0.85
 
 
 def test_a_symmetric_toy_becomes_symmetric():

@@ -4,6 +4,8 @@ A skops file holds arrays, numbers, text and the names of types. Loading builds 
 trusted types only (kmviz's own, scikit-learn's estimators, NumPy's arrays) and runs no code
 from the file; it never unpickles. What a file says is data all the same: a model from a
 stranger can be wrong, not harmful.
+
+skops is imported where it is used: it would take a quarter of `import kmviz`.
 """
 
 from __future__ import annotations
@@ -19,9 +21,6 @@ from functools import cache
 from pathlib import Path
 from typing import IO, Any
 from zipfile import ZIP_DEFLATED, BadZipFile, ZipFile
-
-from skops import io as skops
-from skops.io.exceptions import UnsupportedTypeException, UntrustedTypesFoundException
 
 from kmviz.evaluation.whole import written_whole
 
@@ -73,6 +72,9 @@ def save(estimator: Any, path: str | os.PathLike[str]) -> None:
 
 def dumps(estimator: Any) -> bytes:
     """Return what `save` writes."""
+    from skops import io as skops
+    from skops.io.exceptions import UnsupportedTypeException
+
     try:
         return skops.dumps(estimator, compression=ZIP_DEFLATED, compresslevel=1)
     except UnsupportedTypeException as error:
@@ -106,6 +108,9 @@ def load(path: File, trusted: Iterable[str] = ()) -> Any:
     ...     print(error)
     The file is not a skops file. Store the estimator with kmviz.save or skops.io.dump.
     """
+    from skops import io as skops
+    from skops.io.exceptions import UntrustedTypesFoundException
+
     content, name = _content(path)
     _refuse_foreign(content, name)
     allowed = [*trusted_types(), *trusted]
@@ -133,6 +138,8 @@ def load(path: File, trusted: Iterable[str] = ()) -> Any:
 
 def untrusted_types(content: bytes, allowed: Iterable[str] = ()) -> set[str]:
     """Return the names of the types in a stored file that `load` would refuse."""
+    from skops import io as skops
+
     return set(skops.get_untrusted_types(data=content)) - {*trusted_types(), *allowed}
 
 

@@ -17,11 +17,11 @@ from sklearn.base import clone
 from sklearn.frozen import FrozenEstimator
 from sklearn.pipeline import Pipeline
 from sklearn.svm import SVC, NuSVC
-from sklearn.utils.multiclass import _ovr_decision_function
 from sklearn.utils.validation import check_is_fitted
 
 from kmviz.evaluation.cost import Decide, one_thread
 from kmviz.kernels import RBF, Linear, Polynomial, is_known
+from kmviz.machines.pairs import by_votes
 from kmviz.machines.reading import last_step, support_vectors
 from kmviz.methods.exact import ExactClassifier
 
@@ -103,7 +103,7 @@ def exact_labels(clf: Any, X: Any) -> NDArray[Any]:
     if len(outputs) == 1:
         return clf.classes_[(outputs[0] > 0).astype(np.intp)]
     pairs = np.column_stack(outputs)
-    combined = _ovr_decision_function(pairs < 0, -pairs, len(clf.classes_))
+    combined = by_votes(pairs, len(clf.classes_))
     return clf.classes_[combined.argmax(axis=1)]
 
 

@@ -26,10 +26,11 @@ from sklearn.frozen import FrozenEstimator
 from sklearn.pipeline import Pipeline
 from sklearn.svm import SVC, NuSVC
 from sklearn.utils import check_array
-from sklearn.utils.multiclass import _ovr_decision_function, check_classification_targets
+from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from kmviz.machines import KernelMachine
+from kmviz.machines.pairs import by_votes
 from kmviz.machines.reading import last_step, read_binary, read_pairs
 from kmviz.traces import Trace
 
@@ -102,7 +103,7 @@ class PairsClassifier(ClassifierMixin, BaseEstimator):
         """
         if len(self.classes_) == 2:
             return outputs[:, 0]
-        return _ovr_decision_function(outputs < 0, -outputs, len(self.classes_))
+        return by_votes(outputs, len(self.classes_))
 
     def _pair_index(self, row: ArrayLike, pair: tuple[Any, Any] | None) -> int:
         if len(self.classes_) == 2:
@@ -278,6 +279,7 @@ def is_plain(estimator: Any, X: Any) -> bool:
         and X.size > 0
         and X.shape[1] == estimator.n_features_in_
         and X.dtype.char in "df"
+        and X.dtype.isnative
         and not hasattr(estimator, "feature_names_in_")
     )
 

@@ -11,10 +11,10 @@ from numpy.typing import ArrayLike, NDArray
 from sklearn.base import BaseEstimator
 from sklearn.utils import check_random_state
 from sklearn.utils._param_validation import Interval, StrOptions
-from sklearn.utils.multiclass import _ovr_decision_function
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from kmviz.machines import KernelMachine
+from kmviz.machines.pairs import by_votes
 from kmviz.methods.anytime.basis import OWN, WIDER, ordered
 from kmviz.methods.anytime.bounds import Floats
 from kmviz.methods.anytime.cholesky import CholeskyEngine
@@ -136,7 +136,7 @@ class AnytimeClassifier(MachineClassifier):
         if self._is_pair():
             return self._runs(X)[0][0]
         outputs, _ = self._answers(self._rows(X))
-        return _ovr_decision_function(outputs < 0, -outputs, len(self.classes_))
+        return by_votes(outputs, len(self.classes_))
 
     def steps(self, X: ArrayLike) -> NDArray[np.intp]:
         """Return how many kernel values each row takes, over all pairs of classes."""

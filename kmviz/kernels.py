@@ -181,6 +181,11 @@ class Normalized:
 
     def __post_init__(self) -> None:
         inner = self.kernel
+        if not isinstance(inner, Linear | Polynomial | RBF | Normalized):
+            raise TypeError(
+                f"Normalized takes a kernel of kmviz.kernels or a subclass of one; got {inner!r}. "
+                "Divide by the lengths inside a kernel of your own."
+            )
         if isinstance(inner, Polynomial) and inner.coef0 < 0:
             raise ValueError("A normalised polynomial needs coef0 >= 0; with a negative one "
                              "K(u, u) can be negative and has no square root.")  # fmt: skip
@@ -210,10 +215,19 @@ class Normalized:
         return units
 
     def __call__(self, X: ArrayLike, Z: ArrayLike) -> NDArray[Any]:
-        return self.plain(self.embed(X), self.embed(Z))
+        if is_known(self.kernel):
+            return self.plain(self.embed(X), self.embed(Z))
+        X, Z = as_rows(X), as_rows(Z)  # a subclass may compute, or count, something else
+        return (
+            self.kernel(X, Z)
+            * _inverse_lengths(self.kernel, X)[:, None]
+            * _inverse_lengths(self.kernel, Z)
+        )
 
     def diag(self, X: ArrayLike) -> NDArray[Any]:
-        return self.plain.diag(self.embed(X))
+        if is_known(self.kernel):
+            return self.plain.diag(self.embed(X))
+        return (_inverse_lengths(self.kernel, as_rows(X)) > 0).astype(as_rows(X).dtype)
 
 
 Known = Linear | Polynomial | RBF | Normalized
@@ -236,6 +250,12 @@ def diagonal(kernel: Any, X: NDArray[Any]) -> NDArray[Any]:
     if hasattr(kernel, "diag"):
         return np.asarray(kernel.diag(X))
     return np.array([np.asarray(kernel(x[None], x[None]))[0, 0] for x in X])
+
+
+def _inverse_lengths(kernel: Known, X: NDArray[Any]) -> NDArray[Any]:
+    """1 / sqrt(K(x, x)) for each row; 0 where K(x, x) is 0."""
+    squares = np.asarray(kernel.diag(X))
+    return np.divide(1.0, np.sqrt(squares), out=np.zeros_like(squares), where=squares > 0)
 
 
 def _squared_distances(X: NDArray[Any], Z: NDArray[Any]) -> NDArray[Any]:

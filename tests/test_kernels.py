@@ -77,6 +77,28 @@ def test_a_row_of_zeros_has_no_direction():
     assert Normalized(Linear())(zero, X).tolist() == [[0.0] * 7]
 
 
+def test_a_subclass_inside_computes_by_itself():
+    class Counting(Polynomial):
+        values = 0
+
+        def __call__(self, A, B):
+            Counting.values += len(A) * len(B)
+            return super().__call__(A, B)
+
+    kernel, plain = Normalized(Counting(3)), Normalized(Polynomial(3))
+    np.testing.assert_allclose(kernel(X, Z), plain(X, Z), rtol=1e-12)
+    assert Counting.values == len(X) * len(Z)
+    np.testing.assert_allclose(kernel.diag(X), plain.diag(X), rtol=1e-12)
+    zero = Normalized(Counting(3, coef0=0.0))
+    assert zero(np.zeros((1, 4)), X).tolist() == [[0.0] * len(X)]
+
+
+@pytest.mark.parametrize("inner", ["rbf", rbf_kernel])
+def test_normalized_takes_kernels_of_its_own_kind(inner):
+    with pytest.raises(TypeError, match=r"kmviz\.kernels"):
+        Normalized(inner)
+
+
 @settings(deadline=None, max_examples=30)
 @given(st.integers(1, 20), st.floats(-2, 2, allow_nan=False))
 def test_power_by_multiplication(degree, base):

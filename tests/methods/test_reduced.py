@@ -1,6 +1,7 @@
 """Reduced sets: contract, recovery, parameters, thresholds, sequential answers."""
 
 import numpy as np
+import pandas as pd
 import pytest
 from sklearn.datasets import make_moons
 from sklearn.exceptions import NotFittedError
@@ -196,6 +197,14 @@ def test_auto_finds_a_small_set_that_agrees():
     assert 0 < clf.promise_.rate < 0.08
     stricter = clf.set_params(max_disagreement=0.0).fit(rows, y)
     assert stricter.machine_.n_vectors >= 4
+
+
+def test_auto_takes_a_table_with_names():
+    table = pd.DataFrame(X, columns=["a", "b"])
+    clf = ReducedSetClassifier(n_vectors="auto", random_state=0).fit(table, Y)
+    same = ReducedSetClassifier(n_vectors="auto", random_state=0).fit(X, Y)
+    np.testing.assert_array_equal(clf.decision_function(table), same.decision_function(X))
+    assert clf.promise_ == same.promise_
 
 
 def test_auto_keeps_the_machine_where_nothing_smaller_will_do():

@@ -160,7 +160,7 @@ class ReducedSetClassifier(MachineClassifier):
         problems = self._train(X, y)
         held = self._transformed(choosing)
         self._prepare([HeldProblem(**vars(problem), held=held) for problem in problems])
-        differ = int(np.sum(self.predict(proving) != self.estimator_.predict(proving)))
+        differ = int(np.sum(self.predict(proving) != self._exact_labels(proving)))
         rate = upper_bound(differ, len(proving), CONFIDENCE)
         self.promise_ = Promise(rate, CONFIDENCE, len(proving), differ)
         return self
@@ -197,6 +197,13 @@ class ReducedSetClassifier(MachineClassifier):
         if getattr(self, "vectors_", None) is None:
             return super().steps(X)
         return np.full(len(self._rows(X)), len(self.vectors_), dtype=np.intp)
+
+    def _exact_labels(self, X: Any) -> NDArray[Any]:
+        """What the machines that were reduced answer."""
+        rows = self._rows(X)
+        originals = [engine.original for engine in self.engines_]
+        output = self._aggregate(np.column_stack([m.decision_function(rows) for m in originals]))
+        return self.classes_[(output > 0).astype(np.intp) if output.ndim == 1 else output.argmax(1)]
 
     def _share(self, problems: list[Problem]) -> None:
         """Give all machines the vectors of all."""

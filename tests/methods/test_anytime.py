@@ -318,6 +318,16 @@ def test_spectral_with_fewer_vectors_than_features():
         np.testing.assert_array_equal(engine.run(queries)[0] > 0, exact > 0)
 
 
+@pytest.mark.parametrize("kind", [">f8", ">f4"])
+@pytest.mark.parametrize("order", ["min_wz", "spectral"])
+def test_bytes_in_another_order(order, kind):
+    clf = fitted(order)
+    rows = X.astype(kind)
+    native = rows.astype(np.float64)
+    np.testing.assert_allclose(clf.decision_function(rows), clf.decision_function(native))
+    np.testing.assert_array_equal(clf.steps(rows), clf.steps(native))
+
+
 def test_spectral_tells_rows_that_are_not_finite():
     clf = fitted("spectral")
     for bad in (np.nan, np.inf):

@@ -5,7 +5,17 @@ import pytest
 from sklearn.svm import SVC
 
 from kmviz import datasets
-from kmviz.evaluation.papers import reduced
+from kmviz.evaluation.papers import reduced, reduced_digits
+from kmviz.evaluation.papers.reduced_digits import (
+    COST,
+    KERNEL,
+    _trained,
+    build,
+    drawn,
+    prepared,
+    together,
+    unit_length,
+)
 from kmviz.machines import KernelMachine
 from kmviz.methods.progress import listening, report
 
@@ -37,27 +47,30 @@ def test_a_listener_further_out_hears_too():
 @pytest.fixture(scope="module")
 def digits():
     data = datasets.load("mnist", pair=(3, 8), n=600)
-    return reduced.unit_length(data.X_train), data.y_train == 8, data
+    return unit_length(data.X_train), data.y_train == 8, data
 
 
 def test_a_system_gets_better_then_smaller(digits):
     X, y, data = digits
-    system = reduced.build(X, y, reduced.unit_length(data.X_test))
+    system = build(X, y, unit_length(data.X_test))
     assert system.vsv.n_vectors > system.orig.n_vectors > 10 * system.rs.n_vectors
     wrong = {name: np.sum((f > 0) != (data.y_test == 8)) for name, f in system.f_test.items()}
     assert wrong["vsv"] < wrong["orig"]
     assert 0.3 < system.rho < 1.0
     np.testing.assert_allclose(
-        system.f_test["rs"][:5], system.rs.decision_function(reduced.unit_length(data.X_test[:5])),
+        system.f_test["rs"][:5], system.rs.decision_function(unit_length(data.X_test[:5])),
         atol=1e-3,
     )  # fmt: skip
 
 
 def test_systems_share_their_vectors_at_no_further_cost():
     data = datasets.load("mnist", n=500)
-    X, X_test = reduced.unit_length(data.X_train), reduced.unit_length(data.X_test[:200])
-    systems = tuple(reduced.build(X, data.y_train == digit, X_test) for digit in (0, 3, 8))
-    ten = reduced.together(systems, X_test)
+    X, X_test = (
+        unit_length(data.X_train),
+        unit_length(data.X_test[:200]),
+    )
+    systems = tuple(build(X, data.y_train == digit, X_test) for digit in (0, 3, 8))
+    ten = together(systems, X_test)
     assert ten.f_shared.shape == (3, 200)
     for machine, outputs in zip(ten.shared, ten.f_shared, strict=True):
         assert machine.n_vectors == sum(system.rs.n_vectors for system in systems)
@@ -66,12 +79,12 @@ def test_systems_share_their_vectors_at_no_further_cost():
 
 
 def test_which_digits_are_taken_and_how_they_come():
-    np.testing.assert_array_equal(reduced.drawn(5, None), np.arange(5))
-    taken = reduced.drawn(500, 3)
+    np.testing.assert_array_equal(drawn(5, None), np.arange(5))
+    taken = drawn(500, 3)
     assert len(np.unique(taken)) == 500
-    np.testing.assert_array_equal(taken, reduced.drawn(500, 3))
+    np.testing.assert_array_equal(taken, drawn(500, 3))
     digits = datasets.load("mnist").X_train[:20]
-    as_they_are, upright = (reduced.prepared(digits, way) for way in (False, True))
+    as_they_are, upright = (prepared(digits, way) for way in (False, True))
     for rows in (as_they_are, upright):
         np.testing.assert_allclose(np.linalg.norm(rows, axis=1), 1.0, rtol=1e-6)
     assert not np.allclose(as_they_are, upright, atol=0.05)
@@ -79,10 +92,10 @@ def test_which_digits_are_taken_and_how_they_come():
 
 def test_training_in_chunks_ends_where_training_at_once_does(digits, monkeypatch):
     X, y, _ = digits
-    monkeypatch.setattr(reduced, "CHUNKS_FROM", 300)
-    monkeypatch.setattr(reduced, "QUICK_DIGITS", 200)
-    chunked = KernelMachine.from_estimator(reduced._trained(X, y))
-    whole = KernelMachine.from_estimator(SVC(kernel=reduced.KERNEL, C=reduced.COST).fit(X, y))
+    monkeypatch.setattr(reduced_digits, "CHUNKS_FROM", 300)
+    monkeypatch.setattr(reduced_digits, "QUICK_DIGITS", 200)
+    chunked = KernelMachine.from_estimator(_trained(X, y))
+    whole = KernelMachine.from_estimator(SVC(kernel=KERNEL, C=COST).fit(X, y))
     np.testing.assert_allclose(chunked.decision_function(X), whole.decision_function(X), atol=0.02)
 
 

@@ -9,7 +9,7 @@ Departures
 - The support vectors themselves stay beside their copies (`keep_original=False` leaves them
   out, as the paper's system did).
 - Any transform may be given; `kmviz.methods.transforms` has shifts of images, changes of sign
-  and permutations of columns.
+  and permutations of columns. `Straighten`, also there, is for a pipeline before the machine.
 - An estimator without support vectors of its own is read in their spirit: all rows of a kernel
   Fisher discriminant, the rows inside the margin of a linear machine.
 """

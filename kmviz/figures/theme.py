@@ -188,7 +188,7 @@ def _layout(x: str, y: str, title: str | None, height: int) -> dict[str, Any]:
     layout: dict[str, Any] = {
         "height": height,
         "margin": {"l": 76, "r": 12, "b": 76},  # room for ticks and title: see _legend_rows
-        "legend": {"orientation": "h", "x": 0, "xanchor": "left", "y": 1.01, "yanchor": "bottom"},
+        "legend": {"orientation": "h", "x": 0, "xanchor": "left", **_below(title, height)},
         "hovermode": "closest",
         "clickmode": "event+select",
         "dragmode": "zoom",
@@ -203,6 +203,11 @@ def _layout(x: str, y: str, title: str | None, height: int) -> dict[str, Any]:
 
 def standalone(figure: go.Figure) -> str:
     """Return the chart as one HTML file that needs neither the app nor a network."""
+def _below(title: str | None, height: int) -> dict[str, Any]:
+    """Where the legend begins: under the title, so that more rows push the chart, not the title."""
+    return {"yref": "container", "y": 1 - (32 if title else 4) / height, "yanchor": "top"}
+
+
     page = figure.to_html(
         include_plotlyjs=True, full_html=True, config={"displaylogo": False, "responsive": True}
     )

@@ -126,7 +126,7 @@ def neighbor_images(
         mosaic[:, left : left + wide] = np.reshape(picture, shape)[::-1]
     for k, i in enumerate(first, start=1):
         words.append(
-            f"<b>{k}: {class_names[int(beta[i] > 0)]}</b><br>β {beta[i]:.3g}, "
+            f"<b>{k}: {class_names[int(beta[i] > 0)]}</b><br>β {beta[i]:.3g}<br>"
             f"K {trace.value[k]:.3g}<br>g<sub>{k}</sub> = {trace.partial[k]:.3g}"
         )
     tiles = theme.trace(

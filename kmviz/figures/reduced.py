@@ -45,7 +45,8 @@ def reduced_images(vectors: NDArray[Any], weights: NDArray[Any]) -> go.Figure:
     order = np.argsort(-np.abs(weights), kind="stable")[:MOST_IMAGES]
     captions = [f"{weights[i]:+.3g}" for i in order]
     scaled = vectors[order] / np.abs(vectors[order]).max(axis=(1, 2), keepdims=True).clip(1e-12)
-    title = f"The {len(order)} heaviest of {len(weights)} reduced vectors, and their weights"
+    heaviest = f"heaviest of {len(weights)} " if len(order) < len(weights) else ""
+    title = f"The {len(order)} {heaviest}reduced vectors,<br>and their weights"
     return _mosaic(scaled, captions, title, theme.diverging_scale(), (-1.0, 1.0), ACROSS)
 
 
@@ -140,7 +141,7 @@ def two_boundaries(
     spans = {"range": [float(plane.y[0]), float(plane.y[-1])], "title": {"text": plane.axes[1]}}
     across = {"range": [float(plane.x[0]), float(plane.x[-1])], "title": {"text": plane.axes[0]}}
     return theme.figure(
-        traces, *plane.axes, height=460,
+        traces, *plane.axes, height=460, margin={"t": 52},
         xaxis={**across, "domain": [0.0, 0.47]}, yaxis=spans,
         xaxis2={**across, "domain": [0.53, 1.0], "anchor": "y2"},
         yaxis2={"range": spans["range"], "anchor": "x2", "matches": "y", "showticklabels": False},
@@ -200,7 +201,7 @@ def _zero(grid: dict[str, Any], is_first: bool) -> theme.Trace:
 
 
 def _caption(text: str, x: float) -> dict[str, Any]:
-    return {"text": text, "x": x, "y": 1.0, "xref": "paper", "yref": "paper",
+    return {"text": text, "x": x, "y": 1.0, "xref": "paper", "yref": "paper", "xanchor": "center",
             "yanchor": "bottom", "showarrow": False, "font": {"size": 14}}  # fmt: skip
 
 

@@ -171,7 +171,8 @@ def orderings(records: Mapping[str, OrderRecord], chosen: str) -> go.Figure:
         xaxis2={"domain": [0.56, 1.0], "anchor": "y2", "title": {"text": across}},
         yaxis={"type": "log", "dtick": _log_ticks(records), "exponentformat": "power"},
         yaxis2={
-            "anchor": "x2", "title": {"text": "share of queries decided"}, "tickformat": ".0%"
+            "anchor": "x2", "title": {"text": "share of queries decided"}, "tickformat": ".0%",
+            "range": [-0.02, 1.02],
         },
     )  # fmt: skip
 

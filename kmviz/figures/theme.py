@@ -201,13 +201,13 @@ def _layout(x: str, y: str, title: str | None, height: int) -> dict[str, Any]:
     return layout
 
 
-def standalone(figure: go.Figure) -> str:
-    """Return the chart as one HTML file that needs neither the app nor a network."""
 def _below(title: str | None, height: int) -> dict[str, Any]:
     """Where the legend begins: under the title, so that more rows push the chart, not the title."""
     return {"yref": "container", "y": 1 - (32 if title else 4) / height, "yanchor": "top"}
 
 
+def standalone(figure: go.Figure) -> str:
+    """Return the chart as one HTML file that needs neither the app nor a network."""
     page = figure.to_html(
         include_plotlyjs=True, full_html=True, config={"displaylogo": False, "responsive": True}
     )

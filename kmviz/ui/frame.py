@@ -64,6 +64,11 @@ PAGES = (
 )
 ICON = "🧭"  # in the browser's tab: a :material/ icon there would ask a font host
 _ROOT = Path(__file__).resolve().parents[2]
+#: Beside the menu a narrow window has no room for columns: they stand below one another.
+_NARROW = (
+    "<style>@media (max-width: 1000px) "
+    '{[data-testid="stMain"] [data-testid="stColumn"] {min-width: min(20rem, 100%)}}</style>'
+)
 
 
 def frame(
@@ -78,6 +83,7 @@ def frame(
     heading : what stands at the top of the page, if not the title
     """
     st.set_page_config(page_title=f"{title} · kmviz", page_icon=ICON, layout="wide")
+    st.html(_NARROW)
     state.arrive(title, own)
     with st.sidebar:
         navigation()

@@ -13,7 +13,9 @@ st.markdown(
 )
 most = falk.limit(problem)
 left, right = st.columns(2)
-left.slider("k: points each local SVM is trained on", 2, most, key="k")
+left.slider(
+    "k: points each local SVM is trained on", 2, max(most, 3), key="k", disabled=most < 3
+)  # fmt: skip
 right.slider("k': points a centre answers for", 1, st.session_state["k"], key="kp")
 one, two, three, four = st.columns(4)
 one.selectbox("Who answers", list(falk.SELECTS), key="select", format_func=falk.SELECTS.get)
@@ -45,7 +47,7 @@ ui.chart(
 )  # fmt: skip
 ui.look_for(falk.look_at_sweep(problem, table))
 ui.take_home(
-    problem, estimator=lambda: falk.estimator(reading), trace=trace.to_frame, figure=picture,
-    code=falk.code(problem), name="local_models",
+    problem, estimator=lambda: falk.estimator(problem, reading), trace=trace.to_frame,
+    figure=picture, code=falk.code(problem), name="local_models",
 )  # fmt: skip
 ui.finish()

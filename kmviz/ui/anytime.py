@@ -10,7 +10,6 @@ import streamlit as st
 from numpy.typing import NDArray
 from sklearn.frozen import FrozenEstimator
 
-from kmviz.evaluation.storage import dumps
 from kmviz.figures import anytime as figures
 from kmviz.figures.anytime import OrderRecord
 from kmviz.methods.anytime import AnytimeClassifier
@@ -159,7 +158,7 @@ def best(records: dict[str, OrderRecord]) -> str:
 
 def estimator(problem: Problem, order: str) -> bytes:
     """The fitted classifier as a .skops file."""
-    return dumps(read(problem, order).classifier)
+    return problem.packed(read(problem, order).classifier)
 
 
 def code(problem: Problem, order: str, step: int) -> str:
@@ -172,8 +171,8 @@ def code(problem: Problem, order: str, step: int) -> str:
             "",
             f'clf = AnytimeClassifier(FrozenEstimator(svc), order="{order}")',
             "clf.fit(X)",
-            f"lower, upper = clf.decision_interval(data.X_test, {step})",
-            f"trace = clf.trace(data.X_test[{problem.query}])",
+            f"lower, upper = clf.decision_interval(X_test, {step})",
+            f"trace = clf.trace(X_test[{problem.query}])",
             "",
         ]
     )

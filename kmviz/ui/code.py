@@ -7,30 +7,40 @@ from typing import TYPE_CHECKING
 import streamlit as st
 
 from kmviz import datasets
+from kmviz.ui import prepare, state
 
 if TYPE_CHECKING:
     from kmviz.ui.problem import Problem
 
 
 def of_problem(problem: Problem) -> str:
-    """Return the imports and the lines that make `data`, `X`, `y` and `svc`."""
-    n = len(problem.data.y_train)
-    lines = [
-        "from sklearn.svm import SVC",
-        "from kmviz import datasets, kernels",
-        "",
-        f"data = {_loading(problem)}",
-        f"X, y = data.X_train[:{n}], data.y_train[:{n}]",
-    ]
-    if problem.standardised:
-        lines.append("X = (X - X.mean(axis=0)) / X.std(axis=0)  # and the test rows likewise")
-    return "\n".join([*lines, f"svc = {_training()}.fit(X, y)"]) + "\n"
+    """Return the imports and the lines that make `data`, `X`, `y`, `X_test`, `y_test`, `svc`."""
+    of_pair = problem.encoder is not None and problem.pair
+    imports = ["import numpy as np"] if of_pair else []
+    if problem.scaler is not None:
+        imports.append("from sklearn.preprocessing import StandardScaler")
+    imports += ["from sklearn.svm import SVC", "from kmviz import datasets, kernels"]
+    lines = [f"data = {_loading(problem)}"]
+    if of_pair:
+        pair = prepare.find_pair(st.session_state[state.UPLOAD].data, problem.pair)
+        lines.append(f"pair = {pair}  # {' and '.join(problem.data.class_names)}")
+        lines += [f"{part} = np.isin(data.y_{part}, pair)" for part in ("train", "test")]
+    for name, part in (("", "train"), ("_test", "test")):
+        rows = f"[{part}]" if of_pair else ""
+        rows += f"[:{len(getattr(problem.data, f'y_{part}'))}]"
+        lines.append(f"X{name}, y{name} = data.X_{part}{rows}, data.y_{part}{rows}")
+    if problem.scaler is not None:
+        lines.append("scaler = StandardScaler().fit(X)")
+        lines.append("X, X_test = scaler.transform(X), scaler.transform(X_test)")
+    lines.append(f"svc = {_training()}.fit(X, y)")
+    return "\n".join([*imports, "", *lines, ""])
 
 
 def _loading(problem: Problem) -> str:
     session, name = st.session_state, problem.data.name
     if session["data"] == "upload":
-        return 'datasets.read_table("your_file.csv")'
+        file, target = session[state.UPLOAD].file, session[state.UPLOAD].encoder.target
+        return f"datasets.read_table({file!r}, target={target!r})"
     known, parts = datasets.options(name), [repr(name)]
     if problem.pair:
         parts.append(f"pair=({problem.pair.replace('-', ', ')})")

@@ -16,7 +16,6 @@ from kmviz.evaluation.catalogue import CLASSES, SETTINGS, resolve, title_of
 from kmviz.evaluation.compare import LOCAL_MODELS, Bench, as_table, trained
 from kmviz.evaluation.peers import PEERS
 from kmviz.evaluation.reference import reference, trained_reference
-from kmviz.evaluation.storage import dumps
 from kmviz.methods import progress
 from kmviz.ui import model, state
 from kmviz.ui.frame import PAGES
@@ -212,7 +211,7 @@ def best_estimator(problem: Problem, table: pd.DataFrame) -> bytes:
     bench = _kept()[(problem.key, own.digest if own else "")]["bench"]
     name = best_method(table)
     fitted = bench.ref.exact if name == "exact" else trained(SETTINGS[name], bench.ref)[0]
-    return dumps(fitted)
+    return problem.packed(fitted)
 
 
 def code(problem: Problem, table: pd.DataFrame) -> str:

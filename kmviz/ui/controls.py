@@ -34,7 +34,7 @@ def choose_rows(data: Dataset) -> None:
             "Two classes",
             prepare.pairs(data.class_names),
             key="pair",
-            format_func=lambda pair: pair.replace("-", " against ", 1),
+            format_func=prepare.spoken(data.class_names).__getitem__,
         )
     known = {} if st.session_state["data"] == "upload" else datasets.options(data.name)
     with st.expander("Rows, noise and seed"):

@@ -10,7 +10,6 @@ import pandas as pd
 import streamlit as st
 from numpy.typing import NDArray
 
-from kmviz.evaluation.storage import dumps
 from kmviz.figures.falk import LocalMap, zero_lines
 from kmviz.methods.falk import FaLKClassifier, LocalNoiseReducer
 from kmviz.methods.falk.models import answer
@@ -172,8 +171,8 @@ def look_at_map(problem: Problem, reading: Reading) -> str:
     if reading.regions is None:
         return (
             f"The centre that answers is linked to the {clf.n_cover_} points that are its; {told}."
-            " Among 3,000 digits, past some 20 dimensions finding the neighbour takes longer than "
-            "one SVM's answer, and is no more accurate; `projection` shortens the search."
+            " With many features, finding the nearest point can take longer than the answer of "
+            "its SVM; the option `projection` shortens the search."
         )
     return (
         f"Each colour is answered by one centre; {told}. Where the dashed composed boundary jumps, "
@@ -193,8 +192,8 @@ def look_at_sweep(problem: Problem, table: pd.DataFrame) -> str:
     )
 
 
-def estimator(reading: Reading) -> bytes:
-    return dumps(reading.classifier)
+def estimator(problem: Problem, reading: Reading) -> bytes:
+    return problem.packed(reading.classifier)
 
 
 def code(problem: Problem) -> str:
@@ -207,8 +206,8 @@ def code(problem: Problem) -> str:
         f"{problem.code}\n{imported}from kmviz import FaLKClassifier\n"
         f"local = FaLKClassifier(n_neighbors={session['k']}, n_cover={session['kp']}, {written},\n"
         f"    C={problem.svc.C:g}, select={session['select']!r}, cover={session['cover']!r},\n"
-        "    random_state=0).fit(data.X_train, data.y_train)\n"
-        f"print(local.trace(data.X_test[{problem.query}]).to_frame())"
+        "    random_state=0).fit(X, y)\n"
+        f"print(local.trace(X_test[{problem.query}]).to_frame())"
     )
 
 
@@ -301,7 +300,7 @@ def _sweep(key: tuple, select: str, cover: str, width: str, _problem: Problem) -
     n, d = _problem.data.X_train.shape
     most = min(n, 1280 if d <= 60 else 320)
     rows = []
-    for k in [k for k in SWEEP if k <= most]:
+    for k in [k for k in SWEEP if k <= most] or [n]:
         reading = _read(key, k, max(1, k // 2), select, cover, width, _problem)
         mean = max(float(reading.steps.mean()), 0.1)
         rows.append((k, reading.accuracy, mean, len(reading.classifier.models_)))

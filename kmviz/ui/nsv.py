@@ -12,7 +12,6 @@ import streamlit as st
 from numpy.typing import NDArray
 from sklearn.base import clone
 
-from kmviz.evaluation.storage import dumps
 from kmviz.figures import nsv as figures
 from kmviz.figures.nsv import Efforts
 from kmviz.methods.nsv import NSVClassifier
@@ -182,6 +181,8 @@ def look_trajectory(record: NSVTrace) -> str:
         return f"The filter settled this query before the first support vector; {end}."
     if record.stop == 0:
         return f"The approximation of all terms was already beyond the thresholds; {end}."
+    if record.stop == record.n_steps:
+        return "g stays inside the band to the last support vector: its sum is f(x) itself."
     return (
         f"g leaves the band at step {record.stop:,}: no calibration query of the other class ever "
         f"leaned that far so early, and {end}. The dimmed line is what it did not have to compute."
@@ -202,9 +203,10 @@ def look_tradeoff(problem: Problem) -> str:
 
 def estimator(problem: Problem, chosen: Setting) -> bytes:
     """The fitted classifier as a .skops file."""
-    found = copy(_partials(problem.key, *chosen.fitted, problem).classifier)
+    partials = _partials(problem.key, *chosen.fitted, problem)
+    found = copy(partials.classifier)
     found.set_params(window=chosen.w, linear_filter=chosen.filter)
-    return dumps(found._adopt([_engine(_partials(problem.key, *chosen.fitted, problem), chosen)]))
+    return problem.packed(found._adopt([_engine(partials, chosen)]))
 
 
 def code(problem: Problem, chosen: Setting) -> str:
@@ -221,7 +223,7 @@ def code(problem: Problem, chosen: Setting) -> str:
             "",
             f"clf = NSVClassifier(clone(svc), {options})",
             "clf.fit(X, y)",
-            f"trace = clf.trace(data.X_test[{problem.query}])",
+            f"trace = clf.trace(X_test[{problem.query}])",
             "",
         ]
     )

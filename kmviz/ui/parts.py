@@ -60,10 +60,10 @@ def clicked(key: str) -> int | None:
 
 
 def metrics(items: Iterable[tuple[str, Any, str | None]]) -> None:
-    """Draw figures in a row, each with its label and a word of help."""
-    items = list(items)
-    for column, (label, value, help) in zip(st.columns(len(items)), items):
-        column.metric(label, value, help=help)
+    """Draw figures in a row, each with its label and a word of help; a narrow page takes more."""
+    with st.container(horizontal=True):
+        for label, value, help in items:
+            st.metric(label, value, help=help)
 
 
 def look_for(text: str) -> None:
@@ -101,6 +101,23 @@ def take_home(
             if estimator is not None:
                 kind = "application/octet-stream"
                 _download("Estimator (.skops)", estimator, f"{name}.skops", kind)
+        if estimator is not None:
+            st.caption(_how_to_ask(problem, f"{name}.skops"))
+
+
+def _how_to_ask(problem: Problem, file: str) -> str:
+    """Say what a stored estimator takes and what it answers."""
+    if problem.encoder is not None:
+        return (
+            f"The estimator reads tables like yours and answers with your class names: "
+            f"`python -m kmviz predict {file} new.csv`, or "
+            f'`kmviz.load("{file}").predict(frame)` with a pandas frame.'
+        )
+    low, high = problem.data.class_names
+    return (
+        f'The estimator takes rows as they are loaded: `kmviz.load("{file}").predict(data.X_test)` '
+        f"answers -1 for {low} and +1 for {high}."
+    )
 
 
 def _download(label: str, make: Callable[[], Any], file_name: str, mime: str) -> None:

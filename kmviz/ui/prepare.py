@@ -7,6 +7,7 @@ from itertools import combinations
 from typing import Any
 
 import numpy as np
+from sklearn.preprocessing import StandardScaler
 
 from kmviz import datasets
 from kmviz.datasets import Dataset
@@ -28,7 +29,7 @@ class Prepared:
     data: Dataset
     pair: str
     notes: tuple[str, ...]
-    standardised: bool
+    scaler: StandardScaler | None
 
 
 def pairs(class_names: tuple[str, ...]) -> list[str]:
@@ -40,6 +41,18 @@ def pairs(class_names: tuple[str, ...]) -> list[str]:
     ['a-b', 'a-c', 'b-c']
     """
     return [f"{a}-{b}" for a, b in combinations(class_names, 2)]
+
+
+def spoken(class_names: tuple[str, ...]) -> dict[str, str]:
+    """Return every pair as the URL writes it and as it is read out.
+
+    Examples
+    --------
+    >>> spoken(("a-b", "c"))
+    {'a-b-c': 'a-b against c'}
+    """
+    read_out = [f"{a} against {b}" for a, b in combinations(class_names, 2)]
+    return dict(zip(pairs(class_names), read_out))
 
 
 def load(name: str, noise: float | None, seed: int, n: int | None) -> Dataset:
@@ -104,22 +117,16 @@ def prepare(data: Dataset, pair: str, n: int | None) -> Prepared:
         X_test=two.X_test[:MOST_TEST],
         y_test=two.y_test[:MOST_TEST],
     ).scaled()
-    standardised = two.image_shape is None and _uneven(two.X_train)
-    if standardised:
-        two = _standardised(two)
+    scaler = None
+    if two.image_shape is None and _uneven(two.X_train):
+        scaler = StandardScaler().fit(two.X_train)
+        scaled = {part: scaler.transform(getattr(two, part)) for part in ("X_train", "X_test")}
+        two = replace(two, **scaled)
         notes.append("features standardised: their scales differ widely")
-    return Prepared(two, pair, tuple(notes), standardised)
+    return Prepared(two, pair, tuple(notes), scaler)
 
 
 def _uneven(X: np.ndarray) -> bool:
     spread = X.std(axis=0)
     spread = spread[spread > 0]
     return bool(len(spread) and spread.max() > UNEVEN * spread.min())
-
-
-def _standardised(data: Dataset) -> Dataset:
-    mean, spread = data.X_train.mean(axis=0), data.X_train.std(axis=0)
-    spread = np.where(spread > 0, spread, 1.0)
-    return replace(
-        data, X_train=(data.X_train - mean) / spread, X_test=(data.X_test - mean) / spread
-    )

@@ -10,9 +10,12 @@ import numpy as np
 import streamlit as st
 from numpy.typing import NDArray
 from sklearn.pipeline import Pipeline
+from sklearn.preprocessing import StandardScaler
 from sklearn.svm import SVC
 
-from kmviz.datasets import Dataset
+from kmviz.datasets import Dataset, TableEncoder
+from kmviz.evaluation.storage import dumps
+from kmviz.evaluation.table import TableClassifier
 from kmviz.kernels import Normalized, Polynomial
 from kmviz.machines import KernelEmbedding, KernelMachine
 from kmviz.ui import code, prepare, state
@@ -36,8 +39,12 @@ class Problem:
         The same as an estimator that takes rows of `data` (`FrozenEstimator(problem.estimator)`).
     exact : array of shape (n_test,)
         f of every test row.
+    scaler : StandardScaler or None
+        What the rows of `data` went through, if their scales differed widely.
     query : int
         The selected row of `data.X_test`.
+    encoder : TableEncoder or None
+        How the visitor's own table became numbers, with the two classes at hand.
     """
 
     key: tuple
@@ -51,9 +58,10 @@ class Problem:
     at_bound: float
     fit_seconds: float
     notes: tuple[str, ...]
-    standardised: bool
+    scaler: StandardScaler | None
     pair: str
     query: int = 0
+    encoder: TableEncoder | None = None
 
     @property
     def x(self) -> NDArray[Any]:
@@ -85,6 +93,17 @@ class Problem:
         """The lines of Python that make `data` and `svc` again."""
         return code.of_problem(self)
 
+    def packed(self, classifier: Any) -> bytes:
+        """Return a classifier as a .skops file that takes rows as they came.
+
+        What was done to them goes into the file: a table's encoding, a change of scale.
+        """
+        if self.scaler is not None:
+            classifier = Pipeline([("scale", self.scaler), ("classify", classifier)])
+        if self.encoder is not None:
+            classifier = TableClassifier(self.encoder, classifier)
+        return dumps(classifier)
+
     def svc_rows(self, X: NDArray[Any]) -> NDArray[Any]:
         """Return rows of `data` as `svc` takes them."""
         return self.estimator[:-1].transform(X) if isinstance(self.estimator, Pipeline) else X
@@ -111,7 +130,10 @@ def current(data: Dataset) -> Problem:
     digest = session[state.UPLOAD].digest if name == "upload" else ""
     data_key = (name, digest, session["pair"], session["n"], session["noise"], session["seed"])
     problem = _trained(data_key + machine_key, data, session["pair"], session["n"], *machine_key)
-    return replace(problem, query=session["query"])
+    encoder = session[state.UPLOAD].encoder if name == "upload" else None
+    if encoder is not None:
+        encoder = replace(encoder, classes=list(problem.data.class_names))
+    return replace(problem, query=session["query"], encoder=encoder)
 
 
 @st.cache_resource(max_entries=8, show_spinner="Loading the data …")
@@ -149,7 +171,7 @@ def _trained(
         at_bound=float(np.mean(np.abs(machine.beta) >= C * (1 - 1e-6))),
         fit_seconds=seconds,
         notes=made.notes,
-        standardised=made.standardised,
+        scaler=made.scaler,
         pair=made.pair,
     )
 

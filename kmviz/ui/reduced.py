@@ -16,7 +16,6 @@ from sklearn.frozen import FrozenEstimator
 from sklearn.svm import SVC
 
 from kmviz.evaluation.cost import cpu_seconds, one_thread
-from kmviz.evaluation.storage import dumps
 from kmviz.figures import reduced as figures
 from kmviz.machines import KernelMachine
 from kmviz.methods import progress
@@ -264,4 +263,4 @@ def estimator(problem: Problem, reading: Reading, method: str, n: int) -> bytes:
     """Return the reduced classifier as a .skops file."""
     before = FrozenEstimator(reading.virtual or problem.estimator)
     clf = ReducedSetClassifier(before, n_vectors=n, method=method)
-    return dumps(clf.fit(problem.data.X_train))
+    return problem.packed(clf.fit(problem.data.X_train))

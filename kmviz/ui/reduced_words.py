@@ -71,5 +71,5 @@ def code(problem: Problem, method: str, shift: int, n: int) -> str:
     if problem.image_shape and shift:
         inner = f"VirtualSVClassifier(svc, image_shape={problem.image_shape}, shift={shift})"
     lines.append(f"clf = ReducedSetClassifier({inner}, n_vectors={n}, method={method!r}).fit(X, y)")
-    lines.append("print(clf.rho_, clf.machine_.n_vectors, clf.score(data.X_test, data.y_test))")
+    lines.append("print(clf.rho_, clf.machine_.n_vectors, clf.score(X_test, y_test))")
     return "\n".join(lines) + "\n"

@@ -13,7 +13,6 @@ from numpy.typing import NDArray
 from sklearn.frozen import FrozenEstimator
 from sklearn.svm import LinearSVC
 
-from kmviz.evaluation.storage import dumps
 from kmviz.figures.svtree import Partition
 from kmviz.methods.svtree import SVTree, SVTreeClassifier
 from kmviz.traces import TreeTrace
@@ -250,8 +249,8 @@ def limit(reading: Reading) -> None:
     state.limit("node", 0, reading.tree.n_nodes - 1)
 
 
-def estimator(reading: Reading) -> bytes:
-    return dumps(reading.classifier)
+def estimator(problem: Problem, reading: Reading) -> bytes:
+    return problem.packed(reading.classifier)
 
 
 def code(problem: Problem, split: str, refit: str, height: int) -> str:
@@ -262,7 +261,7 @@ def code(problem: Problem, split: str, refit: str, height: int) -> str:
         "from sklearn.frozen import FrozenEstimator\n"
         "from kmviz import SVTreeClassifier\n\n"
         f"clf = SVTreeClassifier(FrozenEstimator(svc), {words}).fit(X)\n"
-        f"output, path_length = clf.tree_.run(data.X_test, height={height})\n"
+        f"output, path_length = clf.tree_.run(X_test, height={height})\n"
     )
 
 

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 
 import streamlit as st
 
-from kmviz.datasets import DataError, Dataset, read_table
+from kmviz.datasets import DataError, Dataset, TableEncoder, encode_table
 from kmviz.datasets.frames import read_frame
 from kmviz.ui import state
 
@@ -26,6 +26,8 @@ class Upload:
     """A data set made of a visitor's file; `digest` stands for file and target."""
 
     data: Dataset
+    encoder: TableEncoder
+    file: str
     digest: str
 
 
@@ -84,11 +86,11 @@ def _read() -> None:
             if _COLUMNS not in session:
                 session[_COLUMNS] = list(read_frame(file)[0].columns)
                 file.seek(0)
-            data = read_table(file, None if target == FIND else target)
+            data, encoder = encode_table(file, None if target == FIND else target)
     except DataError as error:
         session[_SAID] = str(error)
         return
     session.pop(_SAID, None)
     digest = hashlib.sha256(file.getvalue() + target.encode()).hexdigest()
-    session[state.UPLOAD] = Upload(data, digest)
+    session[state.UPLOAD] = Upload(data, encoder, file.name, digest)
     state.put(data="upload", pair="", n=None, query=0)

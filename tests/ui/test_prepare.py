@@ -47,7 +47,7 @@ def test_the_second_class_of_the_pair_is_plus_one(three):
 
 def test_uneven_features_are_standardised_by_training_rows(three):
     made = prepare.prepare(three, "a-d", None)
-    assert made.standardised
+    assert made.scaler is not None
     np.testing.assert_allclose(made.data.X_train.mean(axis=0), 0, atol=1e-9)
     np.testing.assert_allclose(made.data.X_train.std(axis=0), 1)
     assert any("standardised" in note for note in made.notes)
@@ -62,7 +62,7 @@ def test_images_come_as_numbers_from_0_to_1():
     made = prepare.prepare(datasets.load("digits"), "3-8", None)
     assert made.data.X_train.max() == 1.0
     assert made.data.class_names == ("3", "8")
-    assert not made.standardised
+    assert made.scaler is None
 
 
 def test_large_sets_are_cut_and_that_is_said():

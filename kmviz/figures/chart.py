@@ -57,6 +57,6 @@ def _integers(values: NDArray[Any]) -> str | None:
 
 
 def _typed(values: NDArray[Any], kind: str) -> dict[str, str]:
-    content = b64encode(np.ascontiguousarray(values, dtype=kind)).decode()
+    content = b64encode(values.astype(kind).tobytes()).decode()
     shape = {"shape": ", ".join(map(str, values.shape))} if values.ndim > 1 else {}
     return {"dtype": kind, "bdata": content, **shape}

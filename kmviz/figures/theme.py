@@ -15,6 +15,8 @@ import numpy as np
 import plotly.graph_objects as go
 from numpy.typing import ArrayLike, NDArray
 
+from kmviz.figures.chart import Chart
+
 #: Ten categorical slots. The first two are the two classes.
 COLORS = tuple(f"#0000{i:02d}" for i in range(1, 11))
 SEQUENTIAL = tuple(f"#0000{i:02d}" for i in range(11, 21))
@@ -152,7 +154,7 @@ def figure(
     base["margin"] |= {"t": (28 if title else 0) + 27 + 19 * _legend_rows(drawn, half)}
     for name, value in layout.items():
         base[name] = base[name] | value if isinstance(base.get(name), dict) else value
-    return go.Figure(data=drawn, layout=base, _validate=False)
+    return Chart(data=drawn, layout=base, _validate=False)
 
 
 def _legend_rows(traces: list[Trace], half: bool) -> int:

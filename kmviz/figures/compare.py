@@ -23,7 +23,15 @@ FAMILIES = (
     ("peer", "what else one might take"),
 )
 
-_TURNS = ("top left", "bottom center", "top right", "bottom right")
+#: Sides a label may take, the best first: its left end in its own widths from the point, and
+#: its foot in pixels above it.
+_SIDES = (
+    ("top center", -0.5, 8), ("bottom center", -0.5, -22), ("top right", 0.0, 8),
+    ("top left", -1.0, 8), ("bottom right", 0.0, -22), ("bottom left", -1.0, -22),
+    ("middle right", 0.0, -7), ("middle left", -1.0, -7),
+)  # fmt: skip
+#: The chart in pixels, about, in a window of usual width.
+_WIDE, _TALL = 700, 360
 
 
 def frontier(points: pd.DataFrame, cost: str, height: int = 520) -> go.Figure:
@@ -48,18 +56,23 @@ def frontier(points: pd.DataFrame, cost: str, height: int = 520) -> go.Figure:
     heights = np.maximum(drawn["disagreement"].to_numpy(dtype=float), floor)
     costs = drawn["cost"].to_numpy(dtype=float)
     traces = [_frontier_line(costs, heights)]
-    sides = _sides(costs, heights)
+    axes = _log_axes(costs, heights, floor)
+    across, up = (
+        (np.log10(values) - axis["range"][0]) / (axis["range"][1] - axis["range"][0])
+        for values, axis in ((costs, axes["xaxis"]), (heights, axes["yaxis"]))
+    )
+    labels = _labels(drawn["title"].tolist(), across, up)
     for slot, (family, name) in enumerate(FAMILIES):
         rows = np.flatnonzero((drawn["family"] == family).to_numpy())
         if len(rows):
-            traces.append(_points(drawn, rows, costs, heights, sides, name, slot))
+            traces.append(_points(drawn, rows, costs, heights, labels, name, slot))
     return theme.figure(
         traces,
         f"{cost} (log scale)",
         "answers that differ (log scale)",
         height=height,
         shapes=[theme.line_at(y=floor, dash="solid", color=theme.FAINT)],
-        **_log_axes(costs, heights, floor),
+        **axes,
     )
 
 
@@ -93,20 +106,38 @@ def _frontier_line(costs: NDArray[np.float64], heights: NDArray[np.float64]) -> 
     )
 
 
-def _sides(costs: NDArray[np.float64], heights: NDArray[np.float64]) -> NDArray[Any]:
-    """Where each label goes: above its point, or by turns where several share a height."""
-    sides = np.full(len(costs), "top center", dtype=object)
-    for height in np.unique(heights):
-        level = np.flatnonzero(np.abs(np.log10(heights / height)) < 0.05)
-        if len(level) > 1:
-            for turn, i in enumerate(level[np.argsort(costs[level], kind="stable")]):
-                sides[i] = _TURNS[turn % len(_TURNS)]
-    return sides
+def _labels(
+    titles: list[str], x: NDArray[np.float64], y: NDArray[np.float64]
+) -> tuple[NDArray[Any], NDArray[Any]]:
+    """Return each point's label and its side; no label where every side is taken.
+
+    Parameters
+    ----------
+    x, y : where the points stand, from 0 to 1 across the chart
+    """
+    px, py = x * _WIDE, y * _TALL
+    taken = [(a - 8, b - 8, a + 8, b + 8) for a, b in zip(px, py)]
+    texts, sides = np.full(len(px), "", dtype=object), np.full(len(px), _SIDES[0][0], dtype=object)
+    for i in np.lexsort((px, py)):
+        wide = 6.2 * len(titles[i])
+        for side, across, up in _SIDES:
+            left, low = px[i] + across * wide + np.sign(across + 0.5) * 8, py[i] + up
+            box = (left, low, left + wide, low + 14)
+            others = taken[:i] + taken[i + 1 :]
+            if left >= -20 and box[2] <= _WIDE + 10 and not any(_meet(box, o) for o in others):
+                texts[i], sides[i] = titles[i], side
+                taken.append(box)
+                break
+    return texts, sides
+
+
+def _meet(a: tuple[float, ...], b: tuple[float, ...]) -> bool:
+    return a[0] < b[2] and b[0] < a[2] and a[1] < b[3] and b[1] < a[3]
 
 
 def _points(
     drawn: pd.DataFrame, rows: NDArray[np.intp], costs: NDArray[np.float64],
-    heights: NDArray[np.float64], sides: NDArray[Any], name: str, slot: int,
+    heights: NDArray[np.float64], labels: tuple[NDArray[Any], NDArray[Any]], name: str, slot: int,
 ) -> theme.Trace:  # fmt: skip
     part = drawn.iloc[rows]
     hidden = slot == len(FAMILIES) - 1
@@ -115,11 +146,11 @@ def _points(
         x=theme.light(costs[rows]),
         y=theme.light(heights[rows]),
         customdata=drawn.index.to_numpy()[rows].astype(np.int32),
-        text=part["title"].tolist(),
+        text=labels[0][rows].tolist(),
         hovertext=[_told(row) for row in part.itertuples()],
-        hovertemplate="<b>%{text}</b><br>%{hovertext}<extra>click to open</extra>",
+        hovertemplate="%{hovertext}<extra>click to open</extra>",
         mode="markers+text",
-        textposition=sides[rows].tolist(),
+        textposition=labels[1][rows].tolist(),
         textfont={"size": 11},
         name=name,
         cliponaxis=False,
@@ -135,7 +166,8 @@ def _points(
 
 def _told(row: Any) -> str:
     return (
-        f"cost {row.cost:,.3g}<br>{row.disagreements:,.0f} of {row.queries:,.0f} answers differ"
+        f"<b>{row.title}</b><br>cost {row.cost:,.3g}<br>"
+        f"{row.disagreements:,.0f} of {row.queries:,.0f} answers differ"
         f"<br>at most {row.disagreement_high:.2%} (95%)<br>accuracy {row.accuracy:.3f}"
     )
 

@@ -33,8 +33,29 @@ def test_zero_stands_on_the_lowest_line_and_unknown_costs_are_left_out():
     assert "kernel values" in figure.layout.xaxis.title.text
 
 
-def test_labels_of_neighbours_take_turns():
-    points = _points().assign(cost=[100.0, 90.0, 95.0, 97.0], disagreement=0.0)
+def test_labels_of_neighbours_stand_apart_and_inside():
+    points = _points().assign(cost=[100.0, 90.0, 95.0, 10_000.0], disagreement=0.0)
+    points["title"] = [
+        "the exact machine",
+        "one setting",
+        "another setting",
+        "a setting with a rather long name",
+    ]
     figure = frontier(points, "cost")
-    sides = {p for t in figure.data if t.textposition for p in np.atleast_1d(t.textposition)}
-    assert sides == {"top left", "bottom center", "top right", "bottom right"}
+    shown = {
+        text: side
+        for t in figure.data
+        if t.text is not None
+        for text, side in zip(t.text, t.textposition, strict=True)
+    }
+    near = [shown.get(title) for title in points["title"][:3]]
+    assert len(set(near)) == 3, "three points in one place take three sides"
+    assert shown["a setting with a rather long name"].endswith("left"), "no label leaves the chart"
+
+
+def test_a_label_without_room_is_left_to_the_pointer():
+    points = pd.concat([_points()[:1]] * 12, ignore_index=True)
+    points["title"] = [f"setting {i}" for i in range(12)]
+    (trace,) = [t for t in frontier(points, "cost").data if t.name == "exact machine"]
+    assert "" in trace.text
+    assert all(f"setting {i}" in text for i, text in enumerate(trace.hovertext))

@@ -57,7 +57,8 @@ def bounds(trace: AnytimeTrace, step: int) -> go.Figure:
         "kernel values computed, k", "f(x)", height=560,
         yaxis={"domain": [0.37, 1.0], "range": [-top, top]},
         yaxis2={
-            "domain": [0.0, 0.3], "type": "log", "title": {"text": "share left"}, "zeroline": False
+            "domain": [0.0, 0.3], "type": "log", "title": {"text": "share left"}, "zeroline": False,
+            "exponentformat": "power",
         },
         xaxis={"anchor": "y2", "range": [-0.01 * last, 1.01 * last]},
         hovermode="x unified",

@@ -111,8 +111,8 @@ def reduced_error(curves: Curves, n: int) -> go.Figure:
     top = max(2.2 * curves.machine_error, float(np.median(curves.error[1:])), 0.5)
     return theme.figure(
         traces, "number of vectors n (log scale)", "ρ = ‖Ψ − Ψ′‖ / ‖Ψ‖ (log scale)", height=460,
-        half=True,
-        xaxis={"type": "log"}, yaxis={"type": "log"}, shapes=[theme.line_at(x=n)],
+        half=True, shapes=[theme.line_at(x=n)],
+        xaxis={"type": "log"}, yaxis={"type": "log", "exponentformat": "power"},
         yaxis2={
             "title": {"text": "test error in %"}, "overlaying": "y", "side": "right",
             "showgrid": False, "range": [0, 1.3 * top], "automargin": True, "tickmode": "auto",

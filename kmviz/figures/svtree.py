@@ -159,7 +159,8 @@ def tree_heights(curves: pd.DataFrame, linear: float, full: float, height: int) 
         [accuracy, *levels, length], "height: most kernel values on a path", "test accuracy",
         height=340, shapes=[theme.line_at(x=float(height))], yaxis={"tickformat": ".0%"},
         yaxis2={"title": {"text": "kernel values a query"}, "overlaying": "y", "side": "right",
-                "showgrid": False, "rangemode": "tozero", "automargin": True},
+                "showgrid": False, "rangemode": "tozero", "automargin": True,
+                "tickmode": "auto"},
     )  # fmt: skip
 
 

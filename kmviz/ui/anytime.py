@@ -126,6 +126,8 @@ def metrics(problem: Problem, reading: Reading) -> list[tuple[str, str, str]]:
 def look(reading: Reading, problem: Problem) -> str:
     """What to look for in the distribution of k."""
     far = np.abs(problem.exact) > np.median(np.abs(problem.exact))
+    if not far.any():
+        return "All queries lie equally far from 0. Click a point to follow it above."
     near_mean, far_mean = reading.steps[~far].mean(), reading.steps[far].mean()
     if far_mean < 0.9 * near_mean:
         return (
@@ -150,6 +152,8 @@ def best(records: dict[str, OrderRecord]) -> str:
             f"No order decides a single query within {length} steps: this machine's W needs "
             f"nearly all its vectors. **{first}** has the narrowest interval by then."
         )
+    if score[first] == score[last]:
+        return "All orders do the same here: this machine has too few vectors to tell them apart."
     return (
         f"On this machine **{first}** decides soonest and **{last}** last. A narrow mean interval "
         "is not the aim in itself: a query is done once its interval leaves 0 behind."

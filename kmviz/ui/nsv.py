@@ -159,7 +159,7 @@ def look_effort(reading: Reading) -> str:
             f"{hard_mean:.0f} steps on average, the others {easy_mean:.0f}{sampled}. Click a point "
             "and it becomes the query."
         )
-    if reading.speedup < 3:
+    if reading.speedup < 3 and reading.filtered < 0.5:
         return (
             f"Every query takes nearly all of the {reading.n_vectors:,} support vectors"
             f"{sampled}: this kernel is so wide that each of them matters to each query, and no "

@@ -52,12 +52,16 @@ def _plane(key: tuple, size: int, _problem: Problem) -> Plane:
         )
     centre, directions, share = principal_axes(data.X_train)
     d = data.X_train.shape[1]
+    axes = ("first principal component", "second principal component")
+    title = f"PCA projection of {d} dimensions, {share:.0%} of the variance"
+    if d == 1:
+        axes, title = (f"{data.feature_names[0]}, centred", ""), "One feature: only across counts"
     return Plane(
         points=(data.X_train - centre) @ directions,
         vectors=(machine.vectors - centre) @ directions,
         queries=(data.X_test - centre) @ directions,
-        axes=("first principal component", "second principal component"),
-        title=f"PCA projection of {d} dimensions, {share:.0%} of the variance",
+        axes=axes,
+        title=title,
         **parts,
     )
 

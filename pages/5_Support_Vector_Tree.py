@@ -45,7 +45,7 @@ with tree:
     )  # fmt: skip
 with sums:
     ui.chart(
-        figures.tree_sum(trace, height, svtree.images(problem, reading, trace)), "tree_sum",
+        figures.tree_sum(trace, height, svtree.images(problem, trace)), "tree_sum",
         "The running sum along the path against the exact output, step by step.",
     )  # fmt: skip
 ui.look_for(svtree.look_at_path(trace, height))

@@ -106,11 +106,11 @@ def partition(problem: Problem, reading: Reading, record: TreeTrace, height: int
     return Partition(leaf, output, region, asked, f"region of node {node}")
 
 
-def images(problem: Problem, reading: Reading, record: TreeTrace) -> NDArray[Any] | None:
+def images(problem: Problem, record: TreeTrace) -> NDArray[Any] | None:
     """Return the vectors asked as images, if they are images."""
     if not problem.image_shape:
         return None
-    return reading.tree.vectors[record.index[1:]].reshape(-1, *problem.image_shape)
+    return problem.machine.vectors[record.index[1:]].reshape(-1, *problem.image_shape)
 
 
 def metrics(problem: Problem, reading: Reading, height: int) -> list[tuple[str, str, str]]:

@@ -81,3 +81,9 @@ def test_a_chosen_node_shows_its_rows(page):
     run(page)
     assert any("Node 2:" in e.label for e in page.expander)
     assert trace(page, "tree_path", "chosen node")
+
+
+@pytest.mark.parametrize("kernel", ["linear", "poly", "poly_normalized"])
+def test_images_under_every_kernel(kernel):
+    page = open_page(PAGE, data="digits", n=100, kernel=kernel)
+    assert array(trace(page, "tree_sum", "vectors asked")["z"]).shape[0] % 8 == 0

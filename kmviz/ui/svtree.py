@@ -272,11 +272,12 @@ def _read(key: tuple, split: str, refit: str, _problem: Problem) -> Reading:
         FrozenEstimator(_problem.estimator), split=split, refit=refit, random_state=0,
         **OPTIONS[refit],
     ).fit(data.X_train)  # fmt: skip
-    tests, outputs = _paths(clf.tree_, data.X_test)
-    trains, _ = _paths(clf.tree_, data.X_train)
+    rows = _problem.svc_rows  # the tree stands behind the first steps of a pipeline
+    tests, outputs = _paths(clf.tree_, rows(data.X_test))
+    trains, _ = _paths(clf.tree_, rows(data.X_train))
     cells, cell_outputs = None, None
     if _problem.is_plane:
-        cells, cell_outputs = _paths(clf.tree_, grid(_problem)[2])
+        cells, cell_outputs = _paths(clf.tree_, rows(grid(_problem)[2]))
     right = (outputs > 0) == (data.y_test > 0)[:, None]
     length = np.cumsum((tests >= 0).mean(axis=0))
     curves = pd.DataFrame({"accuracy": right[:, 1:].mean(axis=0), "path_length": length})

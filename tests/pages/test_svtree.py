@@ -87,3 +87,10 @@ def test_a_chosen_node_shows_its_rows(page):
 def test_images_under_every_kernel(kernel):
     page = open_page(PAGE, data="digits", n=100, kernel=kernel)
     assert array(trace(page, "tree_sum", "vectors asked")["z"]).shape[0] % 8 == 0
+
+
+def test_the_normalised_kernel_takes_rows_as_its_machine_does():
+    page = open_page(PAGE, data="two_moons", n=120, kernel="poly_normalized", height=8)
+    assert float(metric(page, "Same answer").rstrip("%")) > 85
+    (shown,) = [i.value for i in page.info if "regions at height" in i.value]
+    assert int(re.search(r"(\d+) regions at height", shown)[1]) > 3

@@ -168,8 +168,8 @@ def orderings(records: Mapping[str, OrderRecord], chosen: str) -> go.Figure:
     across = "kernel values computed, k"
     return theme.figure(
         lines, across, "mean width, upper - lower",
-        xaxis={"domain": [0.0, 0.44]},
-        xaxis2={"domain": [0.56, 1.0], "anchor": "y2", "title": {"text": across}},
+        xaxis={"domain": [0.0, 0.42]},
+        xaxis2={"domain": [0.59, 1.0], "anchor": "y2", "title": {"text": across}},
         yaxis={"type": "log", "dtick": _log_ticks(records), "exponentformat": "power"},
         yaxis2={
             "anchor": "x2", "title": {"text": "share of queries decided"}, "tickformat": ".0%",

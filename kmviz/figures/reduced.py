@@ -45,8 +45,9 @@ def reduced_images(vectors: NDArray[Any], weights: NDArray[Any]) -> go.Figure:
     order = np.argsort(-np.abs(weights), kind="stable")[:MOST_IMAGES]
     captions = [f"{weights[i]:+.3g}" for i in order]
     scaled = vectors[order] / np.abs(vectors[order]).max(axis=(1, 2), keepdims=True).clip(1e-12)
-    heaviest = f"heaviest of {len(weights)} " if len(order) < len(weights) else ""
-    title = f"The {len(order)} {heaviest}reduced vectors,<br>and their weights"
+    title = f"{len(weights)} reduced vectors and their weights"
+    if len(order) < len(weights):
+        title = f"The {len(order)} heaviest of {len(weights)} reduced vectors"
     return _mosaic(scaled, captions, title, theme.diverging_scale(), (-1.0, 1.0), ACROSS)
 
 

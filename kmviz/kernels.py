@@ -21,6 +21,10 @@ from kmviz.loops.embed import unit_rows
 
 LINEAR, POLYNOMIAL, RADIAL = 0, 1, 2
 
+#: An RBF value whose exponent may have lost more than BLUR is computed again, unless the exponent
+#: is beyond FAR, where the value is next to nothing; so many pairs at a time.
+BLUR, FAR, PAIRS = 1e-3, 30.0, 2**14
+
 #: What compiled loops read of a plain kernel: kind, gamma, coef0, degree.
 Code = tuple[int, float, float, int]
 
@@ -154,7 +158,8 @@ class RBF:
     def __call__(self, X: ArrayLike, Z: ArrayLike) -> NDArray[Any]:
         X, Z = as_rows(X), as_rows(Z)
         dtype = np.result_type(X, Z)
-        values = _squared_distances(X.astype(dtype, copy=False), Z.astype(dtype, copy=False))
+        X, Z = X.astype(dtype, copy=False), Z.astype(dtype, copy=False)
+        values = _squared_distances(X, Z, self.gamma)
         values *= dtype.type(-self.gamma)
         return np.exp(values, out=values)
 
@@ -258,15 +263,35 @@ def _inverse_lengths(kernel: Known, X: NDArray[Any]) -> NDArray[Any]:
     return np.divide(1.0, np.sqrt(squares), out=np.zeros_like(squares), where=squares > 0)
 
 
-def _squared_distances(X: NDArray[Any], Z: NDArray[Any]) -> NDArray[Any]:
-    """||x - z||^2 by one matrix product, about the mean of Z: what cancels is then small."""
+def _squared_distances(X: NDArray[Any], Z: NDArray[Any], gamma: float) -> NDArray[Any]:
+    """||x - z||^2 by one matrix product, about the mean of Z: what cancels is then small.
+
+    Where gamma makes it large all the same, pairs near enough to have a kernel value are taken
+    again, by their differences.
+    """
     center = Z.mean(axis=0) if len(Z) else 0
     X, Z = X - center, Z - center
     squares = X @ Z.T
     squares *= squares.dtype.type(-2)
-    squares += np.einsum("ij,ij->i", X, X)[:, None]
-    squares += np.einsum("ij,ij->i", Z, Z)[None, :]
-    return np.maximum(squares, 0, out=squares)
+    x_sq, z_sq = np.einsum("ij,ij->i", X, X), np.einsum("ij,ij->i", Z, Z)
+    squares += x_sq[:, None]
+    squares += z_sq[None, :]
+    np.maximum(squares, 0, out=squares)
+    lost = 4.0 * gamma * float(np.finfo(squares.dtype).eps)  # of the exponent, a unit of length
+    if lost * (float(x_sq.max(initial=0.0)) + float(z_sq.max(initial=0.0))) > BLUR:
+        _take_again(X, Z, squares, lost * (x_sq[:, None] + z_sq[None, :]), gamma)
+    return squares
+
+
+def _take_again(
+    X: NDArray[Any], Z: NDArray[Any], squares: NDArray[Any], lost: NDArray[Any], gamma: float
+) -> None:
+    """Compute the distances of near pairs by differences where a product loses too much."""
+    near, other = np.nonzero((lost > BLUR) & (squares < (FAR + lost) / gamma))
+    for part in range(0, len(near), PAIRS):
+        i, j = near[part : part + PAIRS], other[part : part + PAIRS]
+        gap = X[i] - Z[j]
+        squares[i, j] = np.einsum("ij,ij->i", gap, gap)
 
 
 _PLAIN = (Linear, Polynomial, RBF)

@@ -133,3 +133,9 @@ def test_only_the_kernels_themselves_are_known_to_loops():
 
 def test_diagonal_of_a_callable_without_one():
     np.testing.assert_allclose(diagonal(linear_kernel, X), Linear().diag(X))
+
+
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+def test_a_row_is_near_itself_however_narrow_the_kernel(dtype):
+    rows = np.random.default_rng(0).normal(size=(40, 3)).astype(dtype) * 1e4
+    np.testing.assert_allclose(RBF(1e6)(rows, rows), np.eye(40), atol=1e-12)

@@ -228,3 +228,14 @@ def test_a_stored_estimator_answers_the_same(cls, tmp_path):
 def test_bad_data_is_refused(cls, rows, labels):
     with pytest.raises(ValueError, match=r"\w"):
         make(cls).fit(rows, labels)
+
+
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+@every
+def test_data_of_tiny_size(cls, dtype):
+    rows, queries = ((A * 1e-27).astype(dtype) for A in (X, QUERIES))
+    expected = make(cls).fit(X, Y).predict(QUERIES)
+    clf = make(cls).fit(rows, Y)
+    assert np.mean(clf.predict(queries) == expected) >= 0.95
+    alone = [clf.predict(x[None])[0] for x in queries]
+    np.testing.assert_array_equal(alone, clf.predict(queries))

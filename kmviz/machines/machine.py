@@ -15,6 +15,9 @@ from kmviz.loops.kernel import machine_outputs
 #: No block of kernel values grows past this many bytes.
 BLOCK_BYTES = 16 * 2**20
 
+#: Lengths whose squares float32 holds well; kernel values that it holds.
+SHORTEST, LONGEST, LARGEST = 1e-15, 1e15, 1e30
+
 #: Up to this many queries go through the compiled loop, each as it would come alone.
 LOOP_ROWS = 16
 
@@ -100,15 +103,42 @@ class KernelMachine:
         X : array of shape (n, d)
         dtype : dtype, optional
             None computes in float64. float32 is several times faster with, in practice, the
-            same labels; a few queries at a time go through a compiled loop.
+            same labels; a few queries at a time go through a compiled loop. What is out of its
+            range is computed in float64 all the same.
         """
         dtype = np.dtype(dtype or np.float64)
         if len(self.beta) == 0:
             return np.full(len(as_rows(X)), -self.bias, dtype=dtype)
         if not is_known(self.kernel):
             return self._in_blocks(as_rows(X), self.kernel, self.vectors, self.beta, dtype)
+        if dtype == np.float64:
+            return self._evaluated(X, dtype)
+        if self.fits_float32:
+            output = self._evaluated(X, dtype)
+            wide = output.astype(np.float64, copy=False)
+            if wide.dot(wide) < LARGEST**2:
+                return output.astype(dtype, copy=False)
+        most = np.finfo(dtype).max
+        return self._evaluated(X, np.dtype(np.float64)).clip(-most, most).astype(dtype)
+
+    @cached_property
+    def fits_float32(self) -> bool:
+        """Whether float32 holds the vectors, their squares and their kernel values."""
+        longest = float(np.abs(self.vectors).max(initial=0.0))
+        if longest and not SHORTEST < longest < LONGEST:
+            return False
+        if not hasattr(self.kernel, "diag"):
+            return True
+        with np.errstate(over="ignore"):
+            own = self.kernel.diag(self.vectors.astype(np.float64))
+        return float(np.max(own, initial=0.0)) < LARGEST
+
+    def _evaluated(self, X: ArrayLike, dtype: np.dtype) -> NDArray[Any]:
+        """f(x) under a kernel that loops know, computed in `dtype`; a few in float64 at the end."""
         # Writable: a loop is compiled for one kind of array, and a mapped file is another.
-        rows = self.kernel.embed(np.require(X, dtype=dtype, requirements=["C", "W"]))
+        if not (type(X) is np.ndarray and X.dtype == dtype and X.flags.carray):
+            X = np.require(X, dtype=dtype, requirements=["C", "W"])
+        rows = self.kernel.embed(X)
         vectors, beta = self._embedded(dtype)
         if rows.shape[1] != vectors.shape[1]:
             raise ValueError(
@@ -118,8 +148,9 @@ class KernelMachine:
             output = np.empty(len(rows))
             code: Code = self.kernel.code
             machine_outputs(*code, rows, vectors, self.beta, self.bias, output)
-            return output.astype(dtype)
-        return self._in_blocks(rows, self.kernel.plain, vectors, beta, dtype)
+            return output
+        with np.errstate(over="ignore", invalid="ignore"):  # what is not finite is noticed
+            return self._in_blocks(rows, self.kernel.plain, vectors, beta, dtype)
 
     def _embedded(self, dtype: np.dtype) -> tuple[NDArray[Any], NDArray[Any]]:
         """Vectors as the plain kernel reads them, and beta, kept for the next call."""

@@ -230,9 +230,10 @@ class MachineClassifier(PairsClassifier):
     def _adopt(self, engines: list[Any]) -> Any:
         """Take engines for one's own, with what is read from them."""
         self.engines_ = engines
-        tell = all(getattr(engine, "tells_finite", False) for engine in engines)
-        self._unchecked = tell and self.preprocessing_ is None
         self.machines_ = [engine.machine for engine in self.engines_]
+        self._double = not all(machine.fits_float32 for machine in self.machines_)
+        tell = all(getattr(engine, "tells_finite", False) for engine in engines)
+        self._unchecked = tell and self.preprocessing_ is None and not self._double
         if len(self.classes_) == 2:
             self.machine_ = self.machines_[0]
         self.overhead_ = float(sum(engine.overhead for engine in self.engines_))
@@ -254,10 +255,17 @@ class MachineClassifier(PairsClassifier):
     #: Whether plain arrays go to the engines unchecked.
     _unchecked = False
 
+    #: Whether float32 cannot hold what the machines compute: queries are then made float64.
+    _double = False
+
     def _rows(self, X: Any) -> NDArray[Any]:
         """Check queries and bring them to what the machines read."""
         if not hasattr(self, "engines_"):
             check_is_fitted(self, "engines_")  # raises scikit-learn's own error, and takes its time
+        rows = self._checked(X)
+        return rows.astype(np.float64, copy=False) if self._double else rows
+
+    def _checked(self, X: Any) -> NDArray[Any]:
         if self.preprocessing_ is None and is_clean(self, X):
             return X
         if self.preprocessing_ is None:

@@ -4,7 +4,7 @@ import pickle
 
 import numpy as np
 import pytest
-from sklearn.datasets import load_iris, make_classification
+from sklearn.datasets import load_iris, make_classification, make_moons
 from sklearn.ensemble import RandomForestClassifier
 from sklearn.exceptions import NotFittedError
 from sklearn.frozen import FrozenEstimator
@@ -182,3 +182,31 @@ def test_fisher_separates_and_weighs_every_row():
     assert np.all(fisher.machine_.beta != 0)
     means = [fisher.decision_function(X[c == Y]).mean() for c in (0, 1)]
     np.testing.assert_allclose(means, [-1.0, 1.0], atol=1e-6)  # the bias is their midpoint
+
+
+@pytest.mark.parametrize("size", [1e-27, 1e-12, 1e12, 1e27])
+@pytest.mark.parametrize("n", [3, 100])
+def test_float32_answers_data_of_any_size(size, n):
+    rows, y = make_moons(100, noise=0.2, random_state=0)
+    for svc in (SVC(), SVC(kernel=Normalized(Polynomial(2, coef0=0.0)))):
+        svc.fit(rows * size, y)
+        machine = KernelMachine.from_estimator(svc)
+        exact = machine.decision_function(rows[:n] * size)
+        single = machine.decision_function(rows[:n] * size, dtype=np.float32)
+        assert single.dtype == np.float32
+        np.testing.assert_allclose(single, exact, atol=1e-4)
+
+
+@pytest.mark.parametrize("n", [3, 100])
+def test_kernel_values_beyond_float32(n):
+    rows = np.random.default_rng(0).normal(size=(100, 3)) * 1e3
+    machine = KernelMachine(rows[:20], np.tile([1.0, -1.0], 10), 0.0, Polynomial(9))
+    exact = machine.decision_function(rows[:n])
+    assert np.abs(exact).max() > np.finfo(np.float32).max
+    single = machine.decision_function(rows[:n], dtype=np.float32)
+    assert np.isfinite(single).all()
+    np.testing.assert_array_equal(single > 0, exact > 0)
+    narrow = KernelMachine(rows[:20] / 1e3, np.tile([1.0, -1.0], 10), 0.0, Polynomial(9))
+    far = rows[:n] * 1e3
+    single = narrow.decision_function(far, dtype=np.float32)
+    np.testing.assert_array_equal(single > 0, narrow.decision_function(far) > 0)

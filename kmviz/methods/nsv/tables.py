@@ -23,9 +23,9 @@ STAGES = (0.4, 0.8, 1.6, 3.2)
 #: Multiplications that an approximate term takes, once its dot product is known.
 TERM = {LINEAR: 8.0, POLYNOMIAL: 8.0, RADIAL: 16.0}
 
-#: Vectors of more values than this are stored in float32: they no longer fit a core's cache.
-#: Not where kernel values come near the end of its range.
-SMALL, HUGE = 2**17, 1e30
+#: Vectors of more values than this are stored in float32, where it holds them: they no longer fit
+#: a core's cache.
+SMALL = 2**17
 
 
 @dataclass(frozen=True)
@@ -89,8 +89,7 @@ def build_tables(machine: KernelMachine, options: Options) -> Tables:
     form = ordering_kernel(machine.kernel, options)
     embedded = form.embed(machine.vectors)
     d = embedded.shape[1]
-    largest = float(form.diag(machine.vectors.astype(np.float64)).max(initial=1.0))
-    dtype = np.float64 if embedded.size <= SMALL or largest > HUGE else np.float32
+    dtype = np.float32 if embedded.size > SMALL and machine.fits_float32 else np.float64
     q = options.n_components
     wanted = [max(1, round(q * share)) for share in STAGES] if options.approximate else [q]
     basis = principal_directions(embedded, max(wanted))

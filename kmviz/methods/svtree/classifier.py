@@ -199,7 +199,8 @@ class SVTreeClassifier(MachineClassifier):
     def _adopt(self, engines: list[Any]) -> Any:
         super()._adopt(engines)
         named = hasattr(self, "feature_names_in_")
-        self._direct = len(engines) == 1 and self.preprocessing_ is None and not named
+        plain = self.preprocessing_ is None and not self._double
+        self._direct = len(engines) == 1 and plain and not named
         return self
 
     def _refuse_combinations(self) -> None:

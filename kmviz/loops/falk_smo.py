@@ -141,11 +141,15 @@ def _descend(active, part, part_known, K, known, points, gamma, tol, budget, sta
         key = _top(residual, grows)
         top = _value(key)
         i = _first_sum(residual, grows, key)
+        if i == residual.shape[0]:  # values beyond float32 have no order: not reached
+            return 0
         _row(i, active, K, known, points, gamma, part, part_known)
         best, worst = _gains(residual, shrinks, diagonal, part[i], top, diagonal[i], gain)
         if top < np.float32(-0.5) * BIG or np.int32(worst).view(np.float32) < tol:
             return budget
         j = _first(gain, best)
+        if j == residual.shape[0]:
+            return 0
         _row(j, active, K, known, points, gamma, part, part_known)
         curvature = max(diagonal[i] + diagonal[j] - np.float32(2.0) * part[i, j], TINY)
         step = np.float64(residual[i] - residual[j]) / curvature

@@ -218,3 +218,38 @@ def test_noise_reducer_keeps_data_frames(moons):
     assert len(kept) == len(labels) < len(X)
     with pytest.raises(ValueError, match="method"):
         LocalNoiseReducer(method="median").fit_resample(X, y)
+
+
+@pytest.mark.parametrize("size", [1e-150, 1e-30, 1e-8, 1e8, 1e30, 1e100])
+@pytest.mark.parametrize(
+    "estimator",
+    [*BOTH, FaLKClassifier(30, gamma="local", random_state=0), FaLKClassifier(20, tune=True)],
+)
+def test_data_of_any_size(estimator, size, moons):
+    X, y = moons
+    plain, scaled = clone(estimator), clone(estimator)
+    for clf in (plain, scaled):
+        if "random_state" in clf.get_params():
+            clf.set_params(random_state=0)
+    expected = plain.fit(X, y).predict(X)
+    assert np.mean(scaled.fit(X * size, y).predict(X * size) == expected) > 0.97
+
+
+@pytest.mark.parametrize("kernel", ["rbf", "linear", "poly", RBF(1.0)])
+def test_data_too_wide_for_distances_is_refused(kernel, moons):
+    X, y = moons
+    with pytest.raises(ValueError, match="Scale the features"):
+        FaLKClassifier(kernel=kernel).fit(X * 1e200, y)
+
+
+def test_kernel_values_beyond_float32_are_refused(moons):
+    X, y = moons
+    with pytest.raises(ValueError, match="scale the features"):
+        FaLKClassifier(kernel="linear").fit(X * 1e30, y)
+
+
+@pytest.mark.parametrize("select", ["point", "center"])
+def test_a_query_out_of_all_reach_has_an_answer(select, moons):
+    X, y = moons
+    clf = FaLKClassifier(30, select=select, random_state=0).fit(X, y)
+    assert np.isfinite(clf.decision_function(np.full((2, 2), 1e200))).all()

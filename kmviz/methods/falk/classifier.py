@@ -27,7 +27,7 @@ from kmviz.kernels import RBF
 from kmviz.methods.falk.cluster import local_threads
 from kmviz.methods.falk.cover import find_cover
 from kmviz.methods.falk.local import KERNEL_CONSTRAINTS, LocalClassifier
-from kmviz.methods.falk.models import LOCAL, LocalModels, train_models
+from kmviz.methods.falk.models import LOCAL, LocalModels, scaled, train_models
 from kmviz.methods.falk.neighbors import cover_order
 from kmviz.methods.falk.selection import best_row, choose_parameters
 
@@ -158,7 +158,7 @@ class FaLKClassifier(LocalClassifier):
         self._cover(seed)
         self.models_ = train_models(
             self.embedded_, self.labels_, len(self.classes_), self.neighbors_, self.kernel_,
-            self.gamma_, float(self.percentile_), float(self.C_), self.n_jobs,
+            self.gamma_, float(self.percentile_), float(self.C_), self.n_jobs, self._unit,
         )  # fmt: skip
         del self.neighbors_  # `neighborhood` finds them again
         self._index_centers()
@@ -191,8 +191,8 @@ class FaLKClassifier(LocalClassifier):
             if radial:
                 self.gamma_ = LOCAL
             tried = choose_parameters(
-                self.embedded_, self.labels_, len(self.classes_), self.index_, self.kernel_,
-                sizes, seed, self.n_jobs,
+                scaled(self.embedded_, self._unit), self.labels_, len(self.classes_), self.index_,
+                self.kernel_, sizes, seed, self.n_jobs,
             )  # fmt: skip
             self.selection_ = {name: tried[name].to_numpy() for name in tried}
             best = best_row(tried)

@@ -99,7 +99,7 @@ class KNNSVMClassifier(LocalClassifier):
     def _train(self, neighbors: NDArray[np.int32]) -> LocalModels:
         return train_models(
             self.embedded_, self.labels_, len(self.classes_), neighbors, self.kernel_,
-            self.gamma_, MEDIAN, float(self.C), self.n_jobs,
+            self.gamma_, MEDIAN, float(self.C), self.n_jobs, self._unit,
         )  # fmt: skip
 
     def _centers(self, models: NDArray[Any], nearest: NDArray[Any]) -> NDArray[Any]:

@@ -15,7 +15,7 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 from kmviz.kernels import RBF, Linear, Polynomial, is_known
 from kmviz.machines import KernelMachine
 from kmviz.methods.base import FLOATS, PairsClassifier, is_clean
-from kmviz.methods.falk.models import LOCAL, LocalModels, answer
+from kmviz.methods.falk.models import LOCAL, LocalModels, answer, unit_of, width_of
 from kmviz.methods.falk.neighbors import EuclideanIndex, build_index, search_rows
 from kmviz.methods.falk.projection import principal_axes
 from kmviz.traces import LocalTrace
@@ -64,6 +64,9 @@ class LocalClassifier(PairsClassifier):
     n_jobs: Any = None
     projection: int | None = None
 
+    #: What rows are multiplied by before they are made float32.
+    _unit = 1.0
+
     def _local(self, X: NDArray[Any]) -> tuple[LocalModels, NDArray[Any], NDArray[Any]]:
         """Return models, the model of each query, and each query's nearest training row."""
         raise NotImplementedError
@@ -81,7 +84,9 @@ class LocalClassifier(PairsClassifier):
             raise ValueError("y holds one class only; a classifier needs at least two classes.")
         self.labels_ = labels.astype(np.int32)
         seed = int(check_random_state(random_state).randint(np.iinfo(np.int32).max))
+        width = width_of(X)
         self.kernel_, self.gamma_ = resolve_kernel(self.kernel, self.gamma, X)
+        self._unit = unit_of(width, self.kernel_)
         # owned and writable: loops are compiled for one kind of array, a mapped file is another
         self.rows_ = np.require(X, requirements=["C", "A", "W", "E"])
         searched = search_rows(self.kernel_, self.rows_)

@@ -26,6 +26,8 @@ TOLERANCE = 1e-3
 MAX_STEPS = 1_000_000
 #: Gamma that stands for "each model its own".
 LOCAL = -1.0
+#: Widths of data whose squares float32 holds well; and float64.
+NARROW, WIDE, WIDEST = 1e-15, 1e15, 1e150
 
 
 class LocalModels:
@@ -76,6 +78,7 @@ class LocalModels:
 def train_models(
     rows: NDArray[Any], labels: NDArray[np.int32], n_classes: int, neighbors: NDArray[np.int32],
     kernel: Any, gamma: float, percentile: float, C: float, n_jobs: int | None = None,
+    unit: float = 1.0,
 ) -> LocalModels:  # fmt: skip
     """Train one model a row of `neighbors`.
 
@@ -90,7 +93,10 @@ def train_models(
         Codes 0, 1, ... of the classes.
     gamma, percentile : float
         RBF width; `LOCAL` takes each neighbourhood's own from its percentile of distances.
+    unit : float
+        What rows are multiplied by before they are made float32, see `unit_of`; RBF only.
     """
+    rows, gamma = scaled(rows, unit), gamma if gamma == LOCAL else gamma / unit**2
     rest = (n_classes, kernel, gamma, percentile, C)
     blocks, done, seconds = [], 0, 1.0
     if on_cluster():  # one block here, to know how large tasks should be
@@ -112,9 +118,33 @@ def train_models(
             report(0.5 + 0.5 * done / len(neighbors), f"{done} models")
     counts, bias, gammas, index, weight, short = zip(*blocks, strict=True)
     return LocalModels(
-        np.concatenate(counts), np.concatenate(bias), np.concatenate(gammas),
+        np.concatenate(counts), np.concatenate(bias), np.concatenate(gammas) * unit**2,
         np.concatenate(index), np.concatenate(weight), int(sum(short)),
     )  # fmt: skip
+
+
+def width_of(X: NDArray[Any]) -> float:
+    """Return how wide the widest column is, after checking that distances are finite."""
+    width = float((X.max(axis=0).astype(np.float64) - X.min(axis=0)).max(initial=0.0))
+    if width > WIDEST:
+        raise ValueError(
+            f"X is up to {width:.0e} wide in a column: squared distances are not finite. Scale the "
+            "features."
+        )
+    return width
+
+
+def unit_of(width: float, kernel: Any) -> float:
+    """Return what RBF rows must be multiplied by, a power of two, so that float32 holds them."""
+    is_radial = is_known(kernel) and isinstance(kernel.plain, RBF)
+    if not is_radial or NARROW < width < WIDE or width < 1.0 / WIDEST:
+        return 1.0
+    return float(2.0 ** -np.round(np.log2(width)))
+
+
+def scaled(rows: NDArray[Any], unit: float) -> NDArray[Any]:
+    """Return rows times `unit`; the same rows where it is 1."""
+    return rows if unit == 1.0 else rows * rows.dtype.type(unit)
 
 
 def train_block(
@@ -151,7 +181,12 @@ def padded_kernel(kernel: Any, members: NDArray[Any]) -> tuple[NDArray[Any], NDA
     n = len(members)
     width = -(-n // PAD) * PAD
     K = np.zeros((width, width), dtype=np.float32)
-    K[:n, :n] = kernel(members, members)
+    with np.errstate(over="ignore"):
+        K[:n, :n] = kernel(members, members)
+    if not np.isfinite(K[:n, :n]).all():
+        raise ValueError(
+            f"Kernel values of {kernel!r} are beyond the range of float32: scale the features."
+        )
     return K, np.ascontiguousarray(np.diag(K))
 
 

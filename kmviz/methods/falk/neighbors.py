@@ -57,8 +57,9 @@ class EuclideanIndex:
 
     def query(self, Q: NDArray[Any], k: int, n_jobs: int = 1) -> NDArray[np.int32]:
         """Return the k nearest rows of each embedded query, nearest first."""
-        found = self.tree_.query(Q, k=k, workers=n_jobs)[1]
-        return found.reshape(len(Q), k).astype(np.int32)
+        found = self.tree_.query(Q, k=k, workers=n_jobs)[1].reshape(len(Q), k).astype(np.int32)
+        # a query so far away that no distance is finite has no neighbours: any will do
+        return np.minimum(found, len(self.rows) - 1, out=found)
 
     @property
     def overhead(self) -> float:

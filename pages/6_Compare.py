@@ -51,7 +51,7 @@ st.download_button(
 model.section(problem)
 ui.take_home(
     problem,
-    estimator=lambda: compare.best_estimator(problem, table),
+    estimator=compare.best_estimator(problem, table),
     figure=picture,
     code=compare.code(problem, table),
     name="compare",

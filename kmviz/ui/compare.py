@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import OrderedDict
+from collections.abc import Callable
 from threading import Lock
 from typing import Any
 
@@ -205,18 +206,25 @@ def follow(n_vectors: int) -> None:
     st.switch_page(file, query_params=state.link(title) | texts)
 
 
-def best_estimator(problem: Problem, table: pd.DataFrame) -> bytes:
-    """Return the advised estimator, fitted, as a .skops file."""
+def best_estimator(problem: Problem, table: pd.DataFrame) -> Callable[[], bytes]:
+    """Return what makes the advised estimator, fitted, as a .skops file.
+
+    A download is made outside the visitor's session: whose machine it is, is looked up now.
+    """
     own = model.current(problem)
     bench = _kept()[(problem.key, own.digest if own else "")]["bench"]
     name = best_method(table)
-    fitted = bench.ref.exact if name == "exact" else trained(SETTINGS[name], bench.ref)[0]
-    return problem.packed(fitted)
+
+    def make() -> bytes:
+        fitted = bench.ref.exact if name == "exact" else trained(SETTINGS[name], bench.ref)[0]
+        return problem.packed(fitted)
+
+    return make
 
 
 def code(problem: Problem, table: pd.DataFrame) -> str:
     """Return the lines that make the advised estimator again."""
-    name = best_method(table)
+    name, mine = best_method(table), model.current(problem)
     setting = SETTINGS.get(name)
     _, cls = CLASSES[setting.method if setting else "exact"]
     n_vectors = int(table.loc["exact", "steps_mean"])
@@ -224,8 +232,12 @@ def code(problem: Problem, table: pd.DataFrame) -> str:
     given = [f"{key}={value!r}" for key, value in parameters.items()]
     takes_machine = setting is None or setting.method not in LOCAL_MODELS
     own = ["kernel=kmviz.KernelMachine.from_estimator(svc).kernel", "C=svc.C"]
-    arguments = ", ".join(["svc", *given] if takes_machine else [*given, *own])
+    machine, loaded = "svc", ""
+    if mine is not None:
+        loaded = f"from sklearn.frozen import FrozenEstimator\n\nsvc = kmviz.load({mine.name!r})\n"
+        machine = "FrozenEstimator(svc)"
+    arguments = ", ".join([machine, *given] if takes_machine else [*given, *own])
     return (
-        f"{problem.code}\nimport kmviz\n\nfast = kmviz.{cls}({arguments}).fit(X, y)\n"
+        f"{problem.code}\nimport kmviz\n{loaded}\nfast = kmviz.{cls}({arguments}).fit(X, y)\n"
         f'kmviz.save(fast, "fast.skops")\n'
     )

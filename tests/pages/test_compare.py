@@ -12,8 +12,8 @@ import kmviz
 from kmviz.evaluation import compare as evaluation
 from kmviz.evaluation.catalogue import SETTINGS
 from kmviz.evaluation.storage import StorageError, dumps
-from kmviz.ui import compare, model, nsv, reduced, svtree
-from tests.pages.helpers import array, figure, open_page, run
+from kmviz.ui import compare, model, nsv, parts, reduced, svtree
+from tests.pages.helpers import ROOT, array, figure, open_page, run
 
 PAGE = "pages/6_Compare.py"
 FEW = "nsv_approximate,anytime,svtree,linear_svc"
@@ -156,6 +156,27 @@ def test_a_fitted_model_is_read_and_others_are_refused():
     ]:
         with pytest.raises(StorageError, match=said):
             model.read(content, "other.skops")
+
+
+def test_what_a_visitor_with_a_model_takes_home_is_made_of_that_model(monkeypatch, tmp_path):
+    X, y = make_moons(60, noise=0.2, random_state=0)
+    svc = SVC(C=3.0).fit(X, y)
+    (tmp_path / "mine.skops").write_bytes(dumps(svc))
+    made: dict = {}
+    monkeypatch.setattr(
+        parts, "_download", lambda label, make, *_: made.setdefault(label, make)
+    )  # fmt: skip
+    app = AppTest.from_file(str(ROOT / "app.py"), default_timeout=60)
+    app.session_state[model._MODEL] = model.Model(svc, "digest", "mine.skops")
+    app.switch_page(PAGE)
+    app.query_params.update({"data": "two_moons", "n": "80", "methods": "svtree"})
+    run(app)
+    taken = kmviz.load(made["Estimator (.skops)"]())  # as a download: after the run
+    assert taken.machine_.n_vectors == len(svc.support_)
+    monkeypatch.chdir(tmp_path)
+    names: dict = {}
+    exec(made["Python"](), names)
+    assert names["fast"].machine_.n_vectors == len(svc.support_)
 
 
 def test_every_method_has_a_page():

@@ -18,6 +18,9 @@ BLOCK_BYTES = 16 * 2**20
 #: Lengths whose squares float32 holds well; kernel values that it holds.
 SHORTEST, LONGEST, LARGEST = 1e-15, 1e15, 1e30
 
+#: float32 may move f by this share of its size.
+CLOSE = 1e-2
+
 #: Up to this many queries go through the compiled loop, each as it would come alone.
 LOOP_ROWS = 16
 
@@ -123,7 +126,11 @@ class KernelMachine:
 
     @cached_property
     def fits_float32(self) -> bool:
-        """Whether float32 holds the vectors, their squares and their kernel values."""
+        """Whether float32 holds the vectors, their squares and their kernel values, and tells f.
+
+        It tells too little where columns lie far from 0, as dates do: f of some of the vectors
+        is compared.
+        """
         longest = float(np.abs(self.vectors).max(initial=0.0))
         if longest and not SHORTEST < longest < LONGEST:
             return False
@@ -131,7 +138,14 @@ class KernelMachine:
             return True
         with np.errstate(over="ignore"):
             own = self.kernel.diag(self.vectors.astype(np.float64))
-        return float(np.max(own, initial=0.0)) < LARGEST
+        if not float(np.max(own, initial=0.0)) < LARGEST:
+            return False
+        if not (is_known(self.kernel) and len(self.beta)):
+            return True
+        some = self.vectors[:: -(-len(self.vectors) // LOOP_ROWS)]
+        exact = self._evaluated(some, np.dtype(np.float64))
+        single = self._evaluated(some, np.dtype(np.float32))
+        return bool(np.abs(single - exact).max() <= CLOSE * np.abs(exact).max())
 
     def _evaluated(self, X: ArrayLike, dtype: np.dtype) -> NDArray[Any]:
         """f(x) under a kernel that loops know, computed in `dtype`; a few in float64 at the end."""

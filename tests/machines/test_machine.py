@@ -210,3 +210,11 @@ def test_kernel_values_beyond_float32(n):
     far = rows[:n] * 1e3
     single = narrow.decision_function(far, dtype=np.float32)
     np.testing.assert_array_equal(single > 0, narrow.decision_function(far) > 0)
+
+
+def test_columns_far_from_zero():
+    rows, y = make_moons(200, noise=0.2, random_state=0)
+    rows = rows + 1e7  # seconds, say
+    svc = SVC().fit(rows, y)
+    single = KernelMachine.from_estimator(svc).decision_function(rows, dtype=np.float32)
+    np.testing.assert_allclose(single, svc.decision_function(rows), atol=1e-4)

@@ -253,3 +253,13 @@ def test_a_query_out_of_all_reach_has_an_answer(select, moons):
     X, y = moons
     clf = FaLKClassifier(30, select=select, random_state=0).fit(X, y)
     assert np.isfinite(clf.decision_function(np.full((2, 2), 1e200))).all()
+
+
+def test_trace_of_float32_rows_is_exact(moons):
+    X, y = moons
+    rows = (X + 30).astype(np.float32)
+    clf = FaLKClassifier(30, kernel="poly", C=1e-6, random_state=0).fit(rows, y)
+    for x in rows[:5]:
+        trace, machine = clf.trace(x), clf.local_machine(x)
+        assert trace.exact == pytest.approx(machine.decision_function(x[None])[0], rel=1e-6)
+        assert trace.output == pytest.approx(trace.exact, rel=1e-6)

@@ -135,7 +135,8 @@ class LocalClassifier(PairsClassifier):
         machine = self._machine(models, int(which[0]), place)
         values = np.zeros(0)
         if machine.n_vectors:
-            values = np.asarray(machine.kernel(rows, machine.vectors), dtype=np.float64)[0]
+            pair_of_rows = (a.astype(np.float64, copy=False) for a in (rows, machine.vectors))
+            values = np.asarray(machine.kernel(*pair_of_rows), dtype=np.float64)[0]
         there = models.vectors(int(which[0]), place)
         return LocalTrace(
             exact=float(np.sum(machine.beta * values) - machine.bias),

@@ -64,9 +64,10 @@ PAGES = (
 )
 ICON = "🧭"  # in the browser's tab: a :material/ icon there would ask a font host
 _ROOT = Path(__file__).resolve().parents[2]
-#: Beside the menu a narrow window has no room for columns: they stand below one another.
-_NARROW = (
-    "<style>@media (max-width: 1000px) "
+#: Beside the menu a narrow window has no room for columns: they stand below one another. A low
+#: one has none for an empty strip above the title.
+_ROOM = (
+    '<style>[data-testid="stMainBlockContainer"] {padding-top: 3rem} @media (max-width: 1000px) '
     '{[data-testid="stMain"] [data-testid="stColumn"] {min-width: min(20rem, 100%)}}</style>'
 )
 
@@ -83,7 +84,7 @@ def frame(
     heading : what stands at the top of the page, if not the title
     """
     st.set_page_config(page_title=f"{title} · kmviz", page_icon=ICON, layout="wide")
-    st.html(_NARROW)
+    st.html(_ROOM)
     state.arrive(title, own)
     with st.sidebar:
         navigation()
@@ -92,6 +93,12 @@ def frame(
         controls.choose_rows(data)
         controls.choose_machine()
     st.title(heading or title, anchor=False)
+    if state.lost_upload():
+        st.warning(
+            "Your own data was forgotten with the session. Upload it again on the Start page; "
+            "until then this is the banana data.",
+            icon=":material/upload_file:",
+        )
     current = problem.current(data)
     with st.sidebar:
         controls.choose_query(len(current.data.y_test))
@@ -124,5 +131,8 @@ def page_link(title: str, file: str, icon: str, label: str | None = None) -> Non
 def copy_link() -> None:
     """Draw the link that rebuilds this view."""
     with st.popover("Copy link", icon=":material/link:", width="stretch"):
-        st.caption("Rebuilds this view: data, machine, query and what this page shows.")
+        if st.session_state["data"] == "upload":
+            st.caption("Your own data is not in the link: whoever opens it sees the banana data.")
+        else:
+            st.caption("Rebuilds this view: data, machine, query and what this page shows.")
         st.code(state.address(), language=None, wrap_lines=True)

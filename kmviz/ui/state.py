@@ -34,6 +34,11 @@ def data_names() -> tuple[str, ...]:
     return datasets.names() + (("upload",) if UPLOAD in st.session_state else ())
 
 
+def lost_upload() -> bool:
+    """Whether the URL asks for a visitor's own data that this session does not have."""
+    return st.query_params.get("data") == "upload" and UPLOAD not in st.session_state
+
+
 def shared() -> dict[str, Param]:
     """Return the parameters that all pages share."""
     return {

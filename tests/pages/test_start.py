@@ -70,6 +70,12 @@ def test_what_is_off_in_the_url_falls_back_to_the_default(params):
     assert metric(app, "Training rows") == "400"
 
 
+def test_an_upload_that_the_session_lost_is_said():
+    app = open_page(data="upload")
+    assert "Upload it again" in app.warning[0].value
+    assert not open_page(data="two_moons").warning
+
+
 def test_numbers_compare_as_numbers():
     assert open_page(C="10").session_state["C"] == open_page(C="10.0").session_state["C"]
 

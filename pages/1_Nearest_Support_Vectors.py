@@ -13,7 +13,7 @@ st.markdown(
 )
 left, middle, right = st.columns(3)
 left.slider("Window w", 0, 200, key="w", help="Each threshold is the widest of w steps around it.")
-left.slider("Components q", 1, 64, key="q", help="Principal components that order the vectors.")
+left.slider("Components q", 1, 64, key="q", help="Principal components (PCA) that order vectors.")
 middle.selectbox("Order", list(nsv.ORDERS), key="order", format_func=nsv.ORDERS.get)
 middle.selectbox("The sum starts from", list(nsv.STARTS), key="start", format_func=nsv.STARTS.get)
 right.toggle("Linear filter first", key="filter", help="A linear SVM settles the easy queries.")

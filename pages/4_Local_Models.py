@@ -21,7 +21,9 @@ one, two, three, four = st.columns(4)
 one.selectbox("Who answers", list(falk.SELECTS), key="select", format_func=falk.SELECTS.get)
 two.selectbox("Centres in", list(falk.COVERS), key="cover", format_func=falk.COVERS.get)
 three.selectbox("Kernel width", list(falk.WIDTHS), key="width", format_func=falk.WIDTHS.get)
-four.toggle("Noise it would remove", key="removed", help="Rows that contradict their own model.")
+four.toggle(
+    "Mark noise", key="removed", help="Training rows that their own local model contradicts."
+)  # fmt: skip
 
 reading = falk.read(problem)
 trace = falk.trace(problem, reading)

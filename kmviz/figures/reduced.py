@@ -45,7 +45,7 @@ def reduced_images(vectors: NDArray[Any], weights: NDArray[Any]) -> go.Figure:
     order = np.argsort(-np.abs(weights), kind="stable")[:MOST_IMAGES]
     captions = [f"{weights[i]:+.3g}" for i in order]
     scaled = vectors[order] / np.abs(vectors[order]).max(axis=(1, 2), keepdims=True).clip(1e-12)
-    title = f"{len(weights)} reduced vectors and their weights"
+    title = "Reduced vectors and their weights"
     if len(order) < len(weights):
         title = f"The {len(order)} heaviest of {len(weights)} reduced vectors"
     return _mosaic(scaled, captions, title, theme.diverging_scale(), (-1.0, 1.0), ACROSS)
@@ -213,7 +213,7 @@ def _mosaic(
     """Lay images out in rows, a caption under each."""
     count, height, width = images.shape
     down = -(-count // across)
-    tall, wide = height + max(4, height // 5), width + 2
+    tall, wide = height + max(4, height // 3), width + 2
     sheet = np.full((down * tall, min(count, across) * wide), np.nan, dtype=np.float32)
     notes = []
     for i, image in enumerate(images):

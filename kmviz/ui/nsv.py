@@ -21,7 +21,7 @@ from kmviz.ui.plane import plane
 from kmviz.ui.problem import Problem
 
 ORDERS = {
-    "nearest": "nearest first, by principal components",
+    "nearest": "nearest first, by PCA",
     "tug_of_war": "tug of war between the classes",
     "exact": "nearest first, by the kernel itself",
 }

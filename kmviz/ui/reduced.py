@@ -31,7 +31,7 @@ from kmviz.ui.plane import grid, plane, principal_axes
 from kmviz.ui.problem import Problem
 
 METHODS = {
-    "joint": "joint: one at a time, then all together",
+    "joint": "joint: one by one, then all",
     "incremental": "incremental: one at a time",
     "fixed_point": "fixed point (RBF): Schölkopf's iteration",
     "selection": "selection: support vectors as they are",

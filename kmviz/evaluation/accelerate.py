@@ -21,6 +21,7 @@ from kmviz.methods import progress
 from kmviz.methods.exact import ExactClassifier
 from kmviz.methods.nsv import NSVClassifier
 from kmviz.methods.nsv.proof import widen_until_proved
+from kmviz.methods.nsv.tables import known_form
 from kmviz.methods.promise import Promise, rows_needed, upper_bound
 
 #: A proof, not a sample, keeps these from differing (the last one up to float32 rounding).
@@ -97,6 +98,10 @@ def accelerate(
     """
     if not 0 < max_disagreement < 1:
         raise ValueError(f"max_disagreement is a share between 0 and 1; got {max_disagreement!r}.")
+    if not 0 < confidence < 1:
+        raise ValueError(f"confidence is a share between 0 and 1; got {confidence!r}.")
+    if queries not in ("batch", "single"):
+        raise ValueError(f"queries must be 'batch' or 'single'; got {queries!r}.")
     names = _names(method)
     frozen = FrozenEstimator(fitted)
     exact = ExactClassifier(frozen).fit(X)
@@ -106,7 +111,8 @@ def accelerate(
     else:
         certified = [trial.certify(name) for name in CERTIFIED if trial.fits(name)]
         safe = min(certified, key=lambda candidate: candidate.seconds)
-        best = trial.fastest_kept([name for name in names if name in TESTED], safe)
+        tested = [name for name in names if name in TESTED and (name == method or trial.fits(name))]
+        best = trial.fastest_kept(tested, safe)
     best.classifier.promise_ = best.promise
     return best.classifier
 
@@ -144,10 +150,12 @@ class _Trial:
         self.calibrating = _safe_indexing(X, order[held:])
 
     def fits(self, name: str) -> bool:
-        """Whether a certified method is made for the kernel at hand."""
+        """Whether a method is made for the kernel at hand."""
+        kernel = self.exact.machines_[0].kernel
+        if name == "nsv_approximate":
+            return known_form(kernel) is not None
         if name != "anytime_spectral":
             return True
-        kernel = self.exact.machines_[0].kernel
         plain = kernel.plain if is_known(kernel) else None
         return isinstance(plain, Polynomial) and plain.degree == 2
 
@@ -261,7 +269,7 @@ def _first(candidates: list[_Candidate], tries: int) -> list[_Candidate]:
 
 def _held_out(rows: int, need: int) -> int:
     """How many rows decide: half, or what the promise needs, but never over three quarters."""
-    return int(np.clip(need, rows // 2, rows - rows // 4))
+    return int(np.clip(need, rows // 2, rows - max(rows // 4, 1)))
 
 
 def least_rows(rate: float, confidence: float = 0.95) -> int:

@@ -37,8 +37,10 @@ def read_binary(fitted: Any) -> KernelMachine:
         bias = -float(np.ravel(estimator.intercept_)[0])
         return KernelMachine(estimator.coef_, np.ones(1), bias, Linear())
     if not isinstance(estimator, SVC | NuSVC):
+        inner = " Its best_estimator_ may be one." if hasattr(estimator, "best_estimator_") else ""
         raise TypeError(
             f"{type(estimator).__name__} is not a kernel machine that can be read; give {READABLE}."
+            f"{inner}"
         )
     order = np.argsort(estimator.support_, kind="stable")  # file order
     beta = np.asarray(estimator.dual_coef_).ravel()[order]

@@ -5,6 +5,8 @@ import warnings
 import numpy as np
 import pytest
 from sklearn.frozen import FrozenEstimator
+from sklearn.metrics.pairwise import rbf_kernel
+from sklearn.model_selection import GridSearchCV
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 from sklearn.svm import SVC
@@ -98,6 +100,34 @@ def test_bad_arguments_are_named(svc, banana):
         kmviz.accelerate(svc, banana.X_test, max_disagreement=0)
     with pytest.raises(ValueError, match="method must be"):
         kmviz.accelerate(svc, banana.X_test, method="magic")
+
+
+@pytest.mark.parametrize("n", [1, 2, 3])
+def test_a_handful_of_rows_falls_back(svc, banana, n):
+    with pytest.warns(PromiseWarning, match="2,995 held-out rows"):
+        fast = kmviz.accelerate(svc, banana.X_test[:n])
+    assert fast.promise_.rows == 0
+
+
+def test_a_kernel_of_ones_own_is_accelerated(banana):
+    svc = SVC(kernel=rbf_kernel).fit(banana.X_train[:200], banana.y_train[:200])
+    fast = kmviz.accelerate(svc, banana.X_test[:800], max_disagreement=0.05)
+    assert fast.promise_.rate <= 0.05
+
+
+@pytest.mark.parametrize(
+    ("given", "message"),
+    [({"confidence": 1.0}, "confidence"), ({"queries": "all"}, "queries must be 'batch'")],
+)
+def test_how_queries_come_and_how_sure_it_is(svc, banana, given, message):
+    with pytest.raises(ValueError, match=message):
+        kmviz.accelerate(svc, banana.X_test, **given)
+
+
+def test_a_search_is_told_to_give_its_best(banana):
+    search = GridSearchCV(SVC(), {"C": [1.0]}, cv=2).fit(banana.X_train, banana.y_train)
+    with pytest.raises(TypeError, match="best_estimator_"):
+        kmviz.accelerate(search, banana.X_test)
 
 
 def test_least_rows_leave_a_quarter_to_calibrate():

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from importlib import import_module
+from itertools import count
 from typing import Any
 
 from sklearn.base import clone
@@ -139,8 +140,9 @@ def resolve(methods: Methods | None = None) -> dict[str, Any]:
     Parameters
     ----------
     methods : mapping, list or None
-        Names of settings and peers, estimators, or a mapping of names to either. None is
-        `DEFAULT`, without the peers that are not installed.
+        Names of settings and peers, estimators, or a mapping of names to either. An estimator
+        goes by its class, the second of a class by "NSVClassifier-2". None is `DEFAULT`, without
+        the peers that are not installed.
 
     Examples
     --------
@@ -152,8 +154,18 @@ def resolve(methods: Methods | None = None) -> dict[str, Any]:
         methods = [name for name in DEFAULT if name not in PEERS or PEERS[name].installed]
     if isinstance(methods, str):
         methods = [methods]
-    named = methods.items() if isinstance(methods, Mapping) else map(_named, methods)
-    return {name: _made(method) for name, method in named}
+    if isinstance(methods, Mapping):
+        return {name: _made(method) for name, method in methods.items()}
+    made: dict[str, Any] = {}
+    for name, method in map(_named, methods):
+        made[_free(name, made) if not isinstance(method, str) else name] = _made(method)
+    return made
+
+
+def _free(name: str, taken: dict[str, Any]) -> str:
+    """Return the name, numbered where estimators of the same class stand before it."""
+    names = (name if n == 1 else f"{name}-{n}" for n in count(1))
+    return next(free for free in names if free not in taken)
 
 
 def _named(method: Any) -> tuple[str, Any]:

@@ -12,7 +12,7 @@ from sklearn.preprocessing import StandardScaler
 from sklearn.svm import SVC
 
 import kmviz
-from kmviz import datasets
+from kmviz import NSVClassifier, datasets
 from kmviz.evaluation import catalogue
 from kmviz.evaluation.advice import advice, best_method
 from kmviz.evaluation.catalogue import DEFAULT, SETTINGS, resolve, title_of
@@ -73,6 +73,13 @@ def test_a_method_that_fails_reports_it_and_the_others_go_on(moons):
     assert "degree 2" in table.loc["spectral", "error"]
     assert np.isnan(table.loc["broken", "accuracy"])
     assert table.loc["nsv", "error"] == ""
+
+
+def test_two_settings_of_a_class_are_two_rows():
+    given = [NSVClassifier(window=2), NSVClassifier(window=5), "nsv", NSVClassifier(window=7)]
+    found = resolve(given)
+    assert list(found) == ["NSVClassifier", "NSVClassifier-2", "nsv", "NSVClassifier-3"]
+    assert found["NSVClassifier-2"].window == 5
 
 
 def test_names_mappings_and_estimators_are_all_methods(moons):

@@ -178,10 +178,12 @@ def orderings(records: Mapping[str, OrderRecord], chosen: str) -> go.Figure:
     )  # fmt: skip
 
 
-def _log_ticks(records: Mapping[str, OrderRecord]) -> int | str:
-    """A tick a decade, or 1, 2 and 5 of each where there are few decades."""
+def _log_ticks(records: Mapping[str, OrderRecord]) -> int | str | None:
+    """A tick a decade; 1, 2 and 5 of few decades; what fits where there is less than one."""
     low = min(float(record.width.min()) for record in records.values())
     high = max(float(record.width.max()) for record in records.values())
+    if high < 10 * low:
+        return None
     return 1 if high > 1e3 * max(low, 1e-6) else "D2"
 
 

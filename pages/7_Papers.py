@@ -10,7 +10,8 @@ names = papers.names()
 problem = ui.frame("Papers", own={"table": ui.Choice(*names)}, heading="Ours beside theirs")
 st.markdown(
     "Every table comes with the command that makes it and is stored in the repository. Differences "
-    "are relative: green within 5%, amber within 20%, red beyond. Misses stay in the table."
+    "are relative: green within 5%, amber within 20%, red beyond, which may be better or worse. "
+    "Misses stay in the table."
 )
 st.selectbox("Table", names, key="table", format_func=lambda name: papers.stored(name).title)
 table = papers.stored(st.session_state["table"])

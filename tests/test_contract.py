@@ -239,3 +239,9 @@ def test_data_of_tiny_size(cls, dtype):
     assert np.mean(clf.predict(queries) == expected) >= 0.95
     alone = [clf.predict(x[None])[0] for x in queries]
     np.testing.assert_array_equal(alone, clf.predict(queries))
+
+
+@on_a_machine
+def test_a_precomputed_kernel_is_refused_before_training(cls):
+    with pytest.raises(ValueError, match="keeps no support vectors"):
+        make(cls, estimator=SVC(kernel="precomputed")).fit(X, Y)

@@ -84,13 +84,19 @@ def _refuse_many_classes(estimator: Any) -> None:
         )
 
 
-def support_vectors(svc: Any) -> NDArray[Any]:
-    """Return the support vectors in `support_` order, also where a callable kernel hid them."""
-    if svc.kernel == "precomputed":
+def refuse_precomputed(svc: Any) -> None:
+    """Refuse an SVC that knows a matrix and no rows."""
+    kernel = getattr(svc, "kernel", None)
+    if isinstance(kernel, str) and kernel == "precomputed":
         raise ValueError(
             "An SVC with kernel='precomputed' keeps no support vectors. Fit it on the rows "
             "themselves with a kernel of kmviz.kernels."
         )
+
+
+def support_vectors(svc: Any) -> NDArray[Any]:
+    """Return the support vectors in `support_` order, also where a callable kernel hid them."""
+    refuse_precomputed(svc)
     if getattr(svc, "_sparse", False):
         return np.asarray(svc.support_vectors_.toarray())
     if not callable(svc.kernel):

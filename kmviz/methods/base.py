@@ -31,7 +31,7 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 
 from kmviz.machines import KernelMachine
 from kmviz.machines.pairs import by_votes
-from kmviz.machines.reading import last_step, read_binary, read_pairs
+from kmviz.machines.reading import last_step, read_binary, read_pairs, refuse_precomputed
 from kmviz.traces import Trace
 
 FLOATS = [np.float64, np.float32]
@@ -174,6 +174,7 @@ class MachineClassifier(PairsClassifier):
     def _train(self, X: Any, y: Any) -> list[Problem]:
         """Validate, train, and return the binary problems in pair order."""
         given = SVC() if self.estimator is None else self.estimator
+        refuse_precomputed(last_step(given))
         frozen = isinstance(given, FrozenEstimator)
         through_pipeline = isinstance(given.estimator if frozen else given, Pipeline)
         X, y = self._validated(X, y, needs_y=not frozen, as_it_is=through_pipeline)
@@ -272,6 +273,15 @@ class MachineClassifier(PairsClassifier):
             return validate_data(self, X, reset=False, dtype=FLOATS)
         validate_data(self, X, reset=False, skip_check_array=True)
         return self._transformed(X)
+
+    def _refuse_width(self, name: str, X: Any) -> None:
+        """Name further rows whose columns are not those of X."""
+        shape = np.shape(X)
+        if len(shape) == 2 and shape[1] != self.n_features_in_:
+            raise ValueError(
+                f"{name} has {shape[1]} features, but X has {self.n_features_in_}: give the same "
+                "columns."
+            )
 
     def _transformed(self, X: Any) -> NDArray[Any]:
         if self.preprocessing_ is not None:

@@ -393,7 +393,7 @@ def test_what_cannot_be_bound_is_said():
         AnytimeClassifier(order="spectral").fit(X, Y)
     with pytest.raises(ValueError, match="Mercer"):
         fitted("given", Polynomial(degree=2, coef0=-5.0))
-    with pytest.raises(ValueError, match="features"):
+    with pytest.raises(ValueError, match="query_sample has 1 features"):
         AnytimeClassifier(order="hybrid", query_sample=X[:, :1]).fit(X, Y)
 
 

@@ -376,5 +376,5 @@ def test_bad_parameters_are_named(bad):
 
 
 def test_calibration_rows_must_match():
-    with pytest.raises(ValueError, match="features"):
+    with pytest.raises(ValueError, match="X_calibration has 1 features"):
         NSVClassifier().fit(X, Y, X_calibration=X[:, :1])

@@ -223,6 +223,7 @@ class AnytimeClassifier(MachineClassifier):
 
     def _checked_sample(self) -> NDArray[Any]:
         """The sample of queries as the machine reads it."""
+        self._refuse_width("query_sample", self.query_sample)
         if self.preprocessing_ is None:
             return validate_data(self, self.query_sample, reset=False, dtype=FLOATS)
         validate_data(self, self.query_sample, reset=False, skip_check_array=True)

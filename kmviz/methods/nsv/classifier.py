@@ -234,6 +234,7 @@ class NSVClassifier(MachineClassifier):
         return [Problem(p.machine, setting, None, None) for p in problems], proof
 
     def _calibration_rows(self, X: Any) -> NDArray[Any]:
+        self._refuse_width("X_calibration", X)
         if self.preprocessing_ is not None:
             validate_data(self, X, reset=False, skip_check_array=True)
             return self._transformed(X)

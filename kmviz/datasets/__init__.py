@@ -11,6 +11,8 @@ Examples
 import inspect
 from collections.abc import Callable
 from functools import partial
+from math import inf
+from numbers import Integral, Real
 from typing import Any
 
 from kmviz.datasets import digits as _digits
@@ -97,7 +99,20 @@ def load(name: str, **chosen: Any) -> Dataset:
                 f"{name!r} takes no option {option!r}: leave it out, or use one of "
                 f"{', '.join(known)}."
             )
+    _refuse_numbers(chosen)
     return _loader(name)(**chosen)
+
+
+def _refuse_numbers(chosen: dict[str, Any]) -> None:
+    """Say which option is no number of its kind."""
+    for option in ("n", "n_test", "seed"):
+        value = chosen.get(option)
+        if value is not None and not isinstance(value, Integral):
+            raise ValueError(f"{option}={value!r}: give a whole number.")
+    for option in ("seed", "noise", "jitter"):
+        value = chosen.get(option)
+        if value is not None and not (isinstance(value, Real) and 0 <= float(value) < inf):
+            raise ValueError(f"{option}={value!r}: give a number from 0 up.")
 
 
 def _loader(name: str) -> Callable[..., Dataset]:

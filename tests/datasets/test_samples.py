@@ -155,6 +155,15 @@ def test_bad_number_of_rows(name):
         datasets.load(name, n=10**6)
 
 
+@pytest.mark.parametrize(
+    "chosen", [{"n": 2.5}, {"seed": -1}, {"seed": "x"}, {"noise": -1.0}, {"noise": np.nan}]
+)
+def test_numbers_that_are_none_are_named(chosen):
+    (option,) = chosen
+    with pytest.raises(ValueError, match=f"{option}="):
+        datasets.load("two_moons", **chosen)
+
+
 def test_options_that_do_not_apply_are_named():
     with pytest.raises(ValueError, match=r"'sonar' takes no option 'noise'.*n, seed, whole"):
         datasets.load("sonar", noise=0.1)

@@ -23,7 +23,7 @@ def of_problem(problem: Problem) -> str:
     lines = [f"data = {_loading(problem)}"]
     if of_pair:
         pair = prepare.find_pair(st.session_state[state.UPLOAD].data, problem.pair)
-        lines.append(f"pair = {pair}  # {' and '.join(problem.data.class_names)}")
+        lines.append(f"pair = {pair}  # {problem.data.class_names}")
         lines += [f"{part} = np.isin(data.y_{part}, pair)" for part in ("train", "test")]
     for name, part in (("", "train"), ("_test", "test")):
         rows = f"[{part}]" if of_pair else ""

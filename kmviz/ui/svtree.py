@@ -249,8 +249,9 @@ def limit(reading: Reading) -> None:
     state.limit("node", 0, reading.tree.n_nodes - 1)
 
 
-def estimator(problem: Problem, reading: Reading) -> bytes:
-    return problem.packed(reading.classifier)
+def estimator(problem: Problem, reading: Reading, height: int) -> bytes:
+    """The classifier, cut at this height, as a .skops file."""
+    return problem.packed(reading.classifier.cut(height))
 
 
 def code(problem: Problem, split: str, refit: str, height: int) -> str:
@@ -261,7 +262,7 @@ def code(problem: Problem, split: str, refit: str, height: int) -> str:
         "from sklearn.frozen import FrozenEstimator\n"
         "from kmviz import SVTreeClassifier\n\n"
         f"clf = SVTreeClassifier(FrozenEstimator(svc), {words}).fit(X)\n"
-        f"output, path_length = clf.tree_.run(X_test, height={height})\n"
+        f"clf = clf.cut({height})  # at most {height} kernel values a query\n"
     )
 
 

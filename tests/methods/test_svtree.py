@@ -5,6 +5,7 @@ import pandas as pd
 import pytest
 from sklearn.base import clone
 from sklearn.datasets import make_moons
+from sklearn.exceptions import NotFittedError
 from sklearn.frozen import FrozenEstimator
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
@@ -42,6 +43,54 @@ def named(options):
 )
 def test_scikit_learn_contract(estimator, check):
     check(estimator)
+
+
+@pytest.mark.parametrize("options", OPTIONS, ids=named)
+def test_a_cut_tree_answers_as_the_tree_does_at_that_height(options):
+    clf = SVTreeClassifier(SVC(C=10.0), random_state=0, **options).fit(X, Y)
+    whole = clf.decision_function(QUERIES)
+    for height in (1, 2, 4, 99):
+        short = clf.cut(height)
+        output, steps = clf.tree_.run(QUERIES, height)
+        np.testing.assert_allclose(short.decision_function(QUERIES), output, rtol=1e-12)
+        np.testing.assert_array_equal(short.steps(QUERIES), steps)
+        assert short.tree_.height == min(height, clf.tree_.height)
+        assert short.trace(QUERIES[0]).output == pytest.approx(output[0], rel=1e-12)
+        frame = short.tree_.to_frame()
+        assert (frame["parent"] < frame.index).all()
+        inner = frame.index[frame["children_left"] >= 0]
+        assert (frame["parent"][frame["children_left"][inner]].to_numpy() == inner).all()
+    np.testing.assert_array_equal(clf.decision_function(QUERIES), whole)
+    single = clf.cut(2)
+    single.predict(QUERIES[:1])
+    assert single.decision_function(QUERIES[:1]) == pytest.approx(
+        clf.tree_.run(QUERIES[:1], 2)[0], rel=1e-12
+    )
+
+
+def test_what_cannot_be_cut():
+    clf = SVTreeClassifier(random_state=0)
+    with pytest.raises(NotFittedError):
+        clf.cut(3)
+    clf.fit(X, Y)
+    for bad in (0, -1, 2.5, "3"):
+        with pytest.raises(ValueError, match="height must be a whole number"):
+            clf.cut(bad)
+
+
+def test_a_tree_of_several_classes_is_cut_in_each_pair():
+    y = Y + 2 * (X[:, 0] > 1)
+    clf = SVTreeClassifier(random_state=0).fit(X, y)
+    short = clf.cut(1)
+    assert [tree.height for tree in short.trees_] == [min(1, t.height) for t in clf.trees_]
+    assert short.steps(QUERIES).max() <= len(short.trees_)
+
+
+def test_a_tree_refuses_rows_of_another_width():
+    tree = SVTreeClassifier(random_state=0).fit(X, Y).tree_
+    for rows in (QUERIES[:, :1], np.hstack([QUERIES, QUERIES]), QUERIES[0]):
+        with pytest.raises(ValueError, match="rows of 2 columns"):
+            tree.run(rows)
 
 
 @pytest.mark.parametrize("options", OPTIONS, ids=named)

@@ -19,6 +19,7 @@ Departures
 
 from __future__ import annotations
 
+from copy import copy
 from functools import partial
 from math import ceil, log2
 from numbers import Integral, Real
@@ -29,6 +30,7 @@ from numpy.typing import NDArray
 from sklearn.base import BaseEstimator
 from sklearn.utils import check_array, check_random_state
 from sklearn.utils._param_validation import Interval, StrOptions
+from sklearn.utils.validation import check_is_fitted
 
 from kmviz.machines import KernelMachine
 from kmviz.methods.base import MachineClassifier, Problem
@@ -179,6 +181,29 @@ class SVTreeClassifier(MachineClassifier):
         self._validate_params()
         self._refuse_combinations()
         return self._prepare(self._train(X, y))
+
+    def cut(self, height: int) -> SVTreeClassifier:
+        """Return a copy that asks at most `height` vectors a query.
+
+        The same tree, its paths ended earlier: every node can be the last, so nothing is trained.
+        Parameters stay as they are; `max_height` is for growing another tree.
+
+        Examples
+        --------
+        >>> from sklearn.datasets import make_moons
+        >>> from kmviz import SVTreeClassifier
+        >>> X, y = make_moons(200, noise=0.2, random_state=0)
+        >>> clf = SVTreeClassifier(split="exact", refit="path").fit(X, y)
+        >>> int(clf.cut(2).steps(X).max())
+        2
+        """
+        check_is_fitted(self, "engines_")
+        if not isinstance(height, Integral) or height < 1:
+            raise ValueError(f"height must be a whole number, 1 or more; got {height!r}.")
+        shorter = copy(self)
+        trees = [engine.tree.cut(int(height)) for engine in self.engines_]
+        machines = [engine.machine for engine in self.engines_]
+        return shorter._adopt([TreeEngine(*parts) for parts in zip(machines, trees, strict=True)])
 
     def decision_function(self, X: Any) -> NDArray[np.float64]:
         """Return the output of each row, (n,) for two classes and (n, n_classes) for more.

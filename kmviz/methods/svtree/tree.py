@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any
 
@@ -26,6 +26,9 @@ FIELDS = (
     "kernel", "vectors", "bias", "sv_index", "weight", "threshold", "children_left",
     "children_right", "parent", "depth", "n_rows", "offset", "start", "coefficients",
 )  # fmt: skip
+
+#: What a node keeps when the tree is cut below it.
+OF_NODES = ("sv_index", "weight", "depth", "n_rows", "offset", "start")
 
 
 @dataclass(frozen=True, eq=False)
@@ -90,7 +93,7 @@ class SVTree:
 
     def run(self, X: NDArray[Any], height: int | None = None) -> tuple[Floats, Ints]:
         """Return the output and the path length of each row, the tree cut at `height`."""
-        height = self._cut(height)
+        height = self._capped(height)
         if height == 0 or not is_known(self.kernel):
             nodes, values, steps = self.paths(X, height)
             return self._outputs(nodes, values, steps), steps
@@ -139,7 +142,7 @@ class SVTree:
             Their kernel values, 0 past a path's end.
         steps : array of shape (n,)
         """
-        height = self._cut(height)
+        height = self._capped(height)
         nodes, values = np.full((len(X), height), -1, dtype=np.intp), np.zeros((len(X), height))
         steps = np.zeros(len(X), dtype=np.intp)
         if height == 0:
@@ -150,6 +153,20 @@ class SVTree:
         rows, plan, vectors = self._ready(X)
         walk_paths(rows, plan, vectors, height, nodes, values, steps)
         return nodes, values, steps
+
+    def cut(self, height: int) -> SVTree:
+        """Return the tree whose paths end after `height` kernel values."""
+        kept = self.depth <= height
+        number = np.append(np.where(kept, np.cumsum(kept) - 1, -1), -1)  # the last for no child
+        left, right = number[self.children_left[kept]], number[self.children_right[kept]]
+        return replace(
+            self,
+            **{name: getattr(self, name)[kept] for name in OF_NODES},
+            threshold=np.where(left < 0, np.inf, self.threshold[kept]),
+            children_left=left,
+            children_right=right,
+            parent=number[self.parent[kept]],
+        )
 
     def running(self, nodes: Ints, values: Floats) -> Floats:
         """Return the outputs along paths, (n, height + 1): column k is the tree cut at height k.
@@ -204,11 +221,16 @@ class SVTree:
                 left = self.weight[node] * column <= self.threshold[node]
                 here[rows] = np.where(left, self.children_left[node], self.children_right[node])
 
-    def _cut(self, height: int | None) -> int:
+    def _capped(self, height: int | None) -> int:
         return self.height if height is None else min(int(height), self.height)
 
     def _ready(self, X: NDArray[Any]) -> tuple[NDArray[Any], Floats, NDArray[Any]]:
         """Return what a walk reads: embedded rows, the tree as one array, embedded vectors."""
+        if np.ndim(X) != 2 or np.shape(X)[1] != self.vectors.shape[1]:
+            raise ValueError(
+                f"X must be rows of {self.vectors.shape[1]} columns, as the machine reads them; "
+                f"got an array of shape {np.shape(X)}."
+            )
         rows = self.kernel.embed(X)
         if not (rows.flags.c_contiguous and rows.flags.writeable):  # types compiled for
             rows = rows.copy(order="C")

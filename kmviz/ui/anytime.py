@@ -86,7 +86,7 @@ def sentence(problem: Problem, record: AnytimeTrace, step: int) -> str:
     low, high = record.lower[step], record.upper[step]
     text = f"After **{step} kernel values** we know that f(x) is in **[{low:.4g}, {high:.4g}]**"
     if figures.is_certain(record, step):
-        name = problem.data.class_names[int(low > 0)]
+        name = problem.names[int(low > 0)]
         return f"{text}: the class is **{name}**, for certain."
     return f"{text}: it holds 0, so both classes are still possible."
 

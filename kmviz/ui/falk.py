@@ -143,7 +143,7 @@ def metrics(problem: Problem, reading: Reading, record: LocalTrace) -> list[tupl
 
 def sentence(problem: Problem, reading: Reading, record: LocalTrace) -> str:
     """Say what happened to the query."""
-    names, clf = problem.data.class_names, reading.classifier
+    names, clf = problem.names, reading.classifier
     answered, exact = names[int(record.output > 0)], names[int(problem.exact[problem.query] > 0)]
     agrees = "as the global SVM does" if answered == exact else f"the global SVM says {exact}"
     how = (

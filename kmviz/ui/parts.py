@@ -113,7 +113,7 @@ def _how_to_ask(problem: Problem, file: str) -> str:
             f"`python -m kmviz predict {file} new.csv`, or "
             f'`kmviz.load("{file}").predict(frame)` with a pandas frame.'
         )
-    low, high = problem.data.class_names
+    low, high = problem.names
     return (
         f'The estimator takes rows as they are loaded: `kmviz.load("{file}").predict(data.X_test)` '
         f"answers -1 for {low} and +1 for {high}."

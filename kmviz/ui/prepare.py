@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass, replace
 from itertools import combinations
 from typing import Any
@@ -30,6 +31,17 @@ class Prepared:
     pair: str
     notes: tuple[str, ...]
     scaler: StandardScaler | None
+
+
+def literal(text: str) -> str:
+    r"""Return a name of the visitor's so that Markdown shows it letter by letter.
+
+    Examples
+    --------
+    >>> literal("$10 to $20")
+    '\\$10 to \\$20'
+    """
+    return re.sub(r"([\\`*_\[\]<>$~:#|&])", r"\\\1", text)
 
 
 def pairs(class_names: tuple[str, ...]) -> list[str]:
@@ -101,7 +113,8 @@ def two_classes(data: Dataset, pair: str) -> Dataset:
 def prepare(data: Dataset, pair: str, n: int | None) -> Prepared:
     """Make the two-class problem that every page shows."""
     two, pair = two_classes(data, pair), pair_text(data, pair)
-    notes = [f"{' against '.join(two.class_names)} of {len(data.class_names)} classes"]
+    named = " against ".join(map(literal, two.class_names))
+    notes = [f"{named} of {len(data.class_names)} classes"]
     notes = notes if pair else []
     rows = n or DEFAULT_ROWS.get(data.name, MOST_TRAIN)
     if len(np.unique(two.y_train[:rows])) < 2:

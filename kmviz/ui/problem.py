@@ -79,6 +79,12 @@ class Problem:
         return self.machine.n_vectors
 
     @property
+    def names(self) -> tuple[str, str]:
+        """The names of the classes -1 and +1, for a text in Markdown."""
+        low, high = map(prepare.literal, self.data.class_names)
+        return low, high
+
+    @property
     def is_plane(self) -> bool:
         """Whether the data is two-dimensional and can be drawn as it is."""
         return self.data.X_train.shape[1] == 2

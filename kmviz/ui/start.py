@@ -74,7 +74,7 @@ def lessons() -> None:
 def data_card(problem: Problem) -> None:
     """Draw what the data is and where it is from."""
     data = problem.data
-    low, high = data.class_names
+    low, high = problem.names
     with st.container(border=True, height="stretch"):
         st.subheader(f"The data: {data.name.replace('_', ' ')}", anchor=False)
         parts.metrics(
@@ -117,7 +117,7 @@ def full_price(problem: Problem) -> NDArray[np.float32]:
 
 def query_card(problem: Problem) -> None:
     """Draw the query: what it is, what the machine says, what that cost."""
-    names = problem.data.class_names
+    names = problem.names
     output = float(problem.exact[problem.query])
     answer, truth = names[int(output > 0)], names[int(problem.label > 0)]
     m, d = problem.n_vectors, problem.data.X_train.shape[1]

@@ -129,7 +129,7 @@ def metrics(problem: Problem, reading: Reading, height: int) -> list[tuple[str, 
 def sentence(problem: Problem, record: TreeTrace, height: int) -> str:
     """Say what happened to the query."""
     k = min(height, record.stop)
-    names = problem.data.class_names
+    names = problem.names
     answer, exact = names[int(record.partial[k] > 0)], names[int(record.exact > 0)]
     agrees = "as the exact machine does" if answer == exact else f"the exact machine says {exact}"
     return (
@@ -227,7 +227,7 @@ def node_card(problem: Problem, reading: Reading, node: int) -> None:
     data = problem.data
     rows = np.flatnonzero((reading.trains == node).any(axis=1))
     positive = int((data.y_train[rows] > 0).sum())
-    low, high = data.class_names
+    low, high = problem.names
     with st.expander(
         f"Node {node}: {len(rows):,} training rows, {len(rows) - positive:,} of {low} and "
         f"{positive:,} of {high}",

@@ -74,3 +74,9 @@ def test_large_sets_are_cut_and_that_is_said():
 def test_options_a_set_does_not_take_are_left_out():
     data = prepare.load("sonar", noise=0.3, seed=1, n=50)
     assert data.name == "sonar"
+
+
+def test_names_stand_as_they_are_in_a_text(three):
+    odd = replace(three, class_names=("$10", "$20", "*more*"))
+    assert prepare.prepare(odd, "$10-*more*", None).notes[0].startswith(r"\$10 against \*more\* of")
+    assert prepare.literal("a_b <i> :red[x]") == r"a\_b \<i\> \:red\[x\]"

@@ -183,19 +183,20 @@ def look_at_heights(problem: Problem, reading: Reading) -> str:
 
 def path_table(reading: Reading, record: TreeTrace, height: int) -> pd.DataFrame:
     """Return the query's path as a table."""
-    frame = record.to_frame().iloc[1 : height + 1]
-    split = np.isfinite(frame["threshold"]) & (frame.index < min(record.stop, height))
-    turn = np.where(frame["score"] <= frame["threshold"], "left", "right")
+    asked = slice(1, height + 1)
+    score, threshold = record.score[asked], record.threshold[asked]
+    step = np.arange(1, len(score) + 1)
+    split = np.isfinite(threshold) & (step < min(record.stop, height))
     return pd.DataFrame(
         {
-            "step": frame.index,
-            "node": frame["node"],
-            "support vector": frame["index"],
-            "kernel value": frame["value"],
-            "score": frame["score"],
-            "threshold": frame["threshold"].where(split),
-            "goes": np.where(split, turn, ""),
-            "running sum": frame["partial"],
+            "step": step,
+            "node": record.node[asked],
+            "support vector": record.index[asked],
+            "kernel value": record.value[asked],
+            "score": score,
+            "threshold": np.where(split, threshold, np.nan),
+            "goes": np.where(split, np.where(score <= threshold, "left", "right"), ""),
+            "running sum": record.partial[asked],
         }
     )
 

@@ -38,17 +38,19 @@ def effort(efforts: Efforts, query: int | None = None, height: int = 430) -> go.
         _threshold(k[shown], efforts.high[shown], "threshold H", True),
         _threshold(k[shown], efforts.low[shown], "threshold L", False),
     ]
+    agrees = np.flatnonzero(efforts.agrees)
+    agrees = agrees[theme.uncovered(np.log(efforts.steps[agrees]), efforts.exact[agrees])]
     groups = (
-        ("same class as the exact machine", efforts.agrees, theme.COLORS[2], "circle", 7, 0.5),
-        ("disagreement", ~efforts.agrees, theme.COLORS[6], "x", 12, 1.0),
+        ("same class as the exact machine", agrees, theme.COLORS[2], "circle", 7, 0.5),
+        ("disagreement", np.flatnonzero(~efforts.agrees), theme.COLORS[6], "x", 12, 1.0),
     )
-    for name, mask, color, symbol, size, opacity in groups:
+    for name, drawn, color, symbol, size, opacity in groups:
         traces.append(
             theme.scatter(
                 len(efforts.rows),
-                x=theme.light(efforts.steps[mask]),
-                y=theme.light(efforts.exact[mask]),
-                customdata=efforts.rows[mask].astype(np.int32),
+                x=theme.light(efforts.steps[drawn]),
+                y=theme.light(efforts.exact[drawn]),
+                customdata=efforts.rows[drawn].astype(np.int32),
                 mode="markers",
                 name=name,
                 marker={"color": color, "symbol": symbol, "size": size, "opacity": opacity},
@@ -162,9 +164,13 @@ def neighbor_map(
         "scatter",
         x=theme.light(at[:, 0]), y=theme.light(at[:, 1]), mode="markers+text", text=numbers,
         textposition="top center", name="touched, in order" if trace.stop else "nearest",
-        customdata=theme.light(np.column_stack([trace.value, trace.partial])[1 : len(at) + 1]),
-        hovertemplate="step %{text}: kernel %{customdata[0]:.3g}, "
-        "g<sub>k</sub> %{customdata[1]:.3g}<extra></extra>",
+        customdata=theme.light(
+            np.column_stack([np.arange(len(trace.value)), trace.value, trace.partial])[
+                1 : len(at) + 1
+            ]
+        ),
+        hovertemplate="step %{customdata[0]}: kernel %{customdata[1]:.3g}, "
+        "g<sub>k</sub> %{customdata[2]:.3g}<extra></extra>",
         marker={"symbol": "circle-open", "size": 14, "color": theme.COLORS[4],
                 "line": {"width": 2.5}},
     )  # fmt: skip

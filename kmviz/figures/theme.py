@@ -73,6 +73,8 @@ _NO_LEGEND = ("contour", "heatmap")
 #: Up to this many points a chart is SVG, above it WebGL; above MOST_POINTS it is a sample.
 SVG_POINTS = 2_000
 MOST_POINTS = 50_000
+#: So many points on one another look like more.
+FEW = 4
 
 
 Trace = dict[str, Any]
@@ -93,6 +95,26 @@ def thinned(n_rows: int, most: int = MOST_POINTS, seed: int = 0) -> NDArray[np.i
     if n_rows <= most:
         return np.arange(n_rows)
     return np.sort(np.random.default_rng(seed).choice(n_rows, most, replace=False))
+
+
+def uncovered(x: ArrayLike, y: ArrayLike) -> NDArray[np.intp]:
+    """Return the points to draw: all but those under a few others at the same place.
+
+    A place is about as wide as two pixels of a chart; where points stand on one another, a few
+    half transparent ones look like all of them, in a fraction of the time.
+    """
+    cells = np.stack([_places(x, 450), _places(y, 160)])
+    order = np.lexsort(cells)
+    new = np.append(True, np.any(np.diff(cells[:, order]), axis=0))[: len(order)]
+    first = np.maximum.accumulate(np.where(new, np.arange(len(order)), 0))
+    return np.sort(order[np.arange(len(order)) - first < FEW])
+
+
+def _places(values: ArrayLike, count: int) -> NDArray[np.intp]:
+    """Which of `count` equal parts of their range values fall into."""
+    values = np.asarray(values, dtype=np.float64)
+    low, width = values.min(initial=0.0), np.ptp(values) if values.size else 0.0
+    return ((values - low) / (width or 1.0) * count).astype(np.intp)
 
 
 def light(values: ArrayLike) -> NDArray[np.float32]:

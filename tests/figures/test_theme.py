@@ -75,3 +75,13 @@ def test_thinned_is_sorted_unique_and_repeatable():
     assert (np.diff(rows) > 0).all()
     assert np.array_equal(rows, theme.thinned(1_000, 100))
     assert np.array_equal(theme.thinned(5, 100), np.arange(5))
+
+
+def test_points_under_others_are_left_out():
+    assert theme.uncovered(np.zeros(10), np.ones(10)).tolist() == list(range(theme.FEW))
+    x = np.repeat([0.0, 1.0, 1.0, 5.0], [7, 2, 9, 1])
+    kept = theme.uncovered(x, np.repeat([0.0, 0.0, 3.0, 3.0], [7, 2, 9, 1]))
+    assert kept.tolist() == [0, 1, 2, 3, 7, 8, 9, 10, 11, 12, 18]
+    apart = np.arange(100.0)
+    assert len(theme.uncovered(apart, apart)) == 100
+    assert len(theme.uncovered([], [])) == 0

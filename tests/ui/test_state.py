@@ -11,10 +11,10 @@ def page() -> None:
     from kmviz.ui import Number, state
 
     state.arrive("Here", {"w": Number(10, 0, 200)})
-    if st.session_state.get("limit"):
-        state.limit("w", 0, 50)
+    most = st.session_state.get("most", 200)
+    state.limit("w", 0, most)
     if not st.session_state.get("hide"):
-        st.slider("w", 0, 200, key="w")
+        st.slider("w", 0, most, key="w")
     st.button("preset", on_click=state.put, kwargs={"w": 77, "C": 3.0})
     st.text(str(state.link()))
     st.text(str(state.link("Elsewhere")))
@@ -74,6 +74,32 @@ def test_a_choice_outlives_a_page_that_does_not_draw_it(app):
     assert ran(app).slider(key="w").value == 20
 
 
+def test_a_choice_that_comes_and_goes_is_the_last_one_made(app):
+    app.session_state["hide"] = True
+    ran(ran(app))
+    app.session_state["hide"] = False
+    ran(app).slider(key="w").set_value(20)
+    ran(app)
+    app.session_state["hide"] = True
+    ran(ran(app))
+    assert app.query_params["w"] == "20"
+    app.session_state["hide"] = False
+    assert ran(app).slider(key="w").value == 20
+
+
+def test_a_choice_outlives_a_change_of_its_limits(app):
+    ran(app).slider(key="w").set_value(20)
+    ran(app)
+    app.session_state["most"] = 100
+    assert ran(app).slider(key="w").value == 20
+    assert app.query_params["w"] == "20"
+
+
+def test_a_run_takes_nothing_back_from_a_slider_moved_meanwhile(app):
+    ran(app).slider(key="w").set_value(20)
+    assert not ran(app).slider(key="w").proto.set_value, "it would overrule the browser's"
+
+
 def test_a_callback_sets_choices(app):
     ran(app).button[0].click()
     ran(app)
@@ -82,7 +108,7 @@ def test_a_callback_sets_choices(app):
 
 
 def test_a_limited_choice_shows_the_limit_and_leaves_the_url_alone(app):
-    app.session_state["limit"] = True
+    app.session_state["most"] = 50
     app.query_params["w"] = "120"
     ran(ran(app))
     assert app.slider(key="w").value == 50

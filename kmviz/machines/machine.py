@@ -128,8 +128,8 @@ class KernelMachine:
     def fits_float32(self) -> bool:
         """Whether float32 holds the vectors, their squares and their kernel values, and tells f.
 
-        It tells too little where columns lie far from 0, as dates do: f of some of the vectors
-        is compared.
+        It tells too little where columns lie far from 0, as dates do, or where large weights
+        cancel: f of some of the vectors is compared.
         """
         longest = float(np.abs(self.vectors).max(initial=0.0))
         if longest and not SHORTEST < longest < LONGEST:
@@ -144,10 +144,10 @@ class KernelMachine:
             return True
         some = self.vectors[:: -(-len(self.vectors) // LOOP_ROWS)]
         exact = self._evaluated(some, np.dtype(np.float64))
-        single = self._evaluated(some, np.dtype(np.float32))
+        single = self._evaluated(some, np.dtype(np.float32), loop_rows=0)  # summed in it as well
         return bool(np.abs(single - exact).max() <= CLOSE * np.abs(exact).max())
 
-    def _evaluated(self, X: ArrayLike, dtype: np.dtype) -> NDArray[Any]:
+    def _evaluated(self, X: ArrayLike, dtype: np.dtype, loop_rows: int = LOOP_ROWS) -> NDArray[Any]:
         """f(x) under a kernel that loops know, computed in `dtype`; a few in float64 at the end."""
         # Writable: a loop is compiled for one kind of array, and a mapped file is another.
         if not (type(X) is np.ndarray and X.dtype == dtype and X.flags.carray):
@@ -158,7 +158,7 @@ class KernelMachine:
             raise ValueError(
                 f"X has {np.shape(X)[1]} columns, the machine's vectors have {self.n_features}."
             )
-        if len(rows) <= LOOP_ROWS:
+        if len(rows) <= loop_rows:
             output = np.empty(len(rows))
             code: Code = self.kernel.code
             machine_outputs(*code, rows, vectors, self.beta, self.bias, output)

@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy.sparse import issparse
 from sklearn.frozen import FrozenEstimator
 from sklearn.pipeline import Pipeline
 from sklearn.svm import SVC, LinearSVC, NuSVC
@@ -43,7 +44,7 @@ def read_binary(fitted: Any) -> KernelMachine:
             f"{inner}"
         )
     order = np.argsort(estimator.support_, kind="stable")  # file order
-    beta = np.asarray(estimator.dual_coef_).ravel()[order]
+    beta = _weights(estimator).ravel()[order]
     bias = -float(estimator.intercept_[0])
     return KernelMachine(support_vectors(estimator)[order], beta, bias, _kernel(estimator))
 
@@ -58,7 +59,7 @@ def read_pairs(svc: Any) -> list[KernelMachine]:
         raise TypeError(f"Pairs are read from an SVC or NuSVC; got {type(svc).__name__}.")
     if len(svc.classes_) == 2:
         return [read_binary(svc)]
-    vectors, kernel = support_vectors(svc), _kernel(svc)
+    vectors, weights, kernel = support_vectors(svc), _weights(svc), _kernel(svc)
     ends = np.cumsum(svc.n_support_)
     members = [np.arange(end - count, end) for end, count in zip(ends, svc.n_support_, strict=True)]
     machines = []
@@ -66,7 +67,7 @@ def read_pairs(svc: Any) -> list[KernelMachine]:
         # libsvm keeps the weights of class i against j in row j - 1 of dual_coef_, and of
         # class j against i in row i.
         taken = np.concatenate([members[i], members[j]])
-        beta = np.concatenate([svc.dual_coef_[j - 1, members[i]], svc.dual_coef_[i, members[j]]])
+        beta = np.concatenate([weights[j - 1, members[i]], weights[i, members[j]]])
         order = np.argsort(svc.support_[taken], kind="stable")
         kept = order[beta[order] != 0]
         machines.append(
@@ -108,6 +109,12 @@ def support_vectors(svc: Any) -> NDArray[Any]:
             "support vectors are lost. Fit it again in this process."
         )
     return np.asarray(rows)[svc.support_]
+
+
+def _weights(svc: Any) -> NDArray[Any]:
+    """Return `dual_coef_` as an array; it is sparse where the training rows were."""
+    weights = svc.dual_coef_
+    return np.asarray(weights.toarray() if issparse(weights) else weights)
 
 
 def _kernel(svc: Any) -> Any:

@@ -4,6 +4,7 @@ import pickle
 
 import numpy as np
 import pytest
+from scipy.sparse import csr_matrix
 from sklearn.datasets import load_iris, make_classification, make_moons
 from sklearn.ensemble import RandomForestClassifier
 from sklearn.exceptions import NotFittedError
@@ -59,6 +60,16 @@ def test_pairs_are_the_columns_of_ovo(cls, kernel):
     pairs = KernelMachine.pairwise(svc)
     ours = np.column_stack([pair.decision_function(X) for pair in pairs])
     np.testing.assert_allclose(ours, svc.decision_function(X), rtol=1e-9, atol=1e-9)
+
+
+@pytest.mark.parametrize("n_classes", [2, 3])
+def test_an_svc_of_sparse_rows(n_classes):
+    rows = np.maximum(X, 0.0)
+    y = np.digitize(rows[:, 0], [0.5, 1.5]) if n_classes == 3 else Y
+    svc = SVC(decision_function_shape="ovo").fit(csr_matrix(rows), y)
+    ours = [pair.decision_function(rows) for pair in KernelMachine.pairwise(svc)]
+    theirs = svc.decision_function(csr_matrix(rows))
+    np.testing.assert_allclose(np.transpose(ours).reshape(theirs.shape), theirs, atol=1e-9)
 
 
 def test_pairs_of_two_classes_is_the_machine():
@@ -218,3 +229,14 @@ def test_columns_far_from_zero():
     svc = SVC().fit(rows, y)
     single = KernelMachine.from_estimator(svc).decision_function(rows, dtype=np.float32)
     np.testing.assert_allclose(single, svc.decision_function(rows), atol=1e-4)
+
+
+def test_large_weights_that_cancel():
+    """Whole numbers have exact kernel values; it is their sum that float32 cannot hold."""
+    rows = np.random.default_rng(0).integers(-3, 4, size=(200, 3)).astype(float)
+    beta = np.where(np.arange(200) % 2, 54321.0, -54321.0)
+    beta -= np.linalg.pinv(rows.T) @ (rows.T @ beta)
+    beta += rows[:, 0] / (rows[:, 0] @ rows[:, 0])
+    machine = KernelMachine(rows, beta, 0.0, Linear())
+    exact, single = (machine.decision_function(rows, dtype=t) for t in (None, np.float32))
+    np.testing.assert_allclose(single, exact, atol=1e-3 * np.abs(exact).max())

@@ -58,7 +58,6 @@ def bounds(trace: AnytimeTrace, step: int) -> go.Figure:
         yaxis={"domain": [0.37, 1.0], "range": [-top, top]},
         yaxis2={
             "domain": [0.0, 0.3], "type": "log", "title": {"text": "share left"}, "zeroline": False,
-            "exponentformat": "power",
         },
         xaxis={"anchor": "y2", "range": [-0.01 * last, 1.01 * last]},
         hovermode="x unified",
@@ -170,21 +169,12 @@ def orderings(records: Mapping[str, OrderRecord], chosen: str) -> go.Figure:
         lines, across, "mean width, upper - lower",
         xaxis={"domain": [0.0, 0.42]},
         xaxis2={"domain": [0.59, 1.0], "anchor": "y2", "title": {"text": across}},
-        yaxis={"type": "log", "dtick": _log_ticks(records), "exponentformat": "power"},
+        yaxis={"type": "log"},
         yaxis2={
             "anchor": "x2", "title": {"text": "share of queries decided"}, "tickformat": ".0%",
             "range": [-0.02, 1.02],
         },
     )  # fmt: skip
-
-
-def _log_ticks(records: Mapping[str, OrderRecord]) -> int | str | None:
-    """A tick a decade; 1, 2 and 5 of few decades; what fits where there is less than one."""
-    low = min(float(record.width.min()) for record in records.values())
-    high = max(float(record.width.max()) for record in records.values())
-    if high < 10 * low:
-        return None
-    return 1 if high > 1e3 * max(low, 1e-6) else "D2"
 
 
 def steps(

@@ -178,7 +178,7 @@ def _log_axes(
     ticks = [10.0**e for e in range(-6, 1) if 10.0**e > 1.5 * floor and 10.0**e <= 1.0]
     low, high = np.log10(costs.min()), np.log10(costs.max())
     return {
-        "xaxis": {"type": "log", "dtick": "D2", "range": [low - 0.25, high + 0.25]},
+        "xaxis": {"type": "log", "range": [low - 0.25, high + 0.25]},
         "yaxis": {
             "type": "log",
             "tickvals": [floor, *ticks],

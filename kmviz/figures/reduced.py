@@ -113,7 +113,7 @@ def reduced_error(curves: Curves, n: int) -> go.Figure:
     return theme.figure(
         traces, "number of vectors n (log scale)", "ρ = ‖Ψ − Ψ′‖ / ‖Ψ‖ (log scale)", height=460,
         half=True, shapes=[theme.line_at(x=n)],
-        xaxis={"type": "log"}, yaxis={"type": "log", "exponentformat": "power"},
+        xaxis={"type": "log"}, yaxis={"type": "log"},
         yaxis2={
             "title": {"text": "test error in %"}, "overlaying": "y", "side": "right",
             "showgrid": False, "range": [0, 1.3 * top], "automargin": True, "tickmode": "auto",

@@ -73,6 +73,8 @@ _NO_LEGEND = ("contour", "heatmap")
 #: Up to this many points a chart is SVG, above it WebGL; above MOST_POINTS it is a sample.
 SVG_POINTS = 2_000
 MOST_POINTS = 50_000
+#: Up to so many decades a logarithmic axis has ticks at 2 and 5 of each.
+MOST_DECADES = 3
 #: So many points on one another look like more.
 FEW = 4
 
@@ -176,7 +178,52 @@ def figure(
     base["margin"] |= {"t": (28 if title else 0) + 27 + 19 * _legend_rows(drawn, half)}
     for name, value in layout.items():
         base[name] = base[name] | value if isinstance(base.get(name), dict) else value
+    for name, axis in base.items():
+        if isinstance(axis, dict) and axis.get("type") == "log" and "tickvals" not in axis:
+            base[name] = axis | _log_ticks(name, base, drawn)
     return Chart(data=drawn, layout=base, _validate=False)
+
+
+def _log_ticks(name: str, layout: dict[str, Any], traces: list[Trace]) -> dict[str, Any]:
+    """Ticks at 1, 2 and 5 of few decades, at powers of ten alone where there are many.
+
+    plotly.js chooses by decades a tick: above 0.7 it takes powers, above 0.3 also 2 and 5, below
+    all nine digits. It chooses again where a visitor looks closer, so that it gets a number of
+    ticks, not their places. Less than a decade has ticks as on a linear axis.
+    """
+    axis, margin = layout[name], layout["margin"]
+    low, high = axis.get("range") or _log_range(name, traces)
+    decades = high - low
+    few, most = float(MOST_DECADES), 12
+    if name.startswith("y"):
+        bottom, top = axis.get("domain", (0.0, 1.0))
+        pixels = (top - bottom) * (layout["height"] - margin["t"] - margin["b"])
+        few, most = min(few, pixels / 50), max(2, int(pixels / 20))  # 2 is 0.3 decades above 1
+    found: dict[str, Any] = {"range": [low, high], "exponentformat": "power"}
+    if low >= -4 and high < 6:
+        found["tickformat"] = ",~g"
+    elif decades <= few:
+        found["tickformat"] = "~e"
+    if decades > few:
+        return found | {"nticks": min(math.floor(decades) + 1, most)}
+    return found | {"nticks": 4 if decades < 1 else round(decades / 0.45)}
+
+
+def _log_range(name: str, traces: list[Trace]) -> tuple[float, float]:
+    """The decades from the least to the greatest value drawn on an axis, and a little more."""
+    letter = name[0]
+    own = letter + name.removeprefix(f"{letter}axis")
+    values = [
+        np.asarray(t[letter], dtype=np.float64)
+        for t in traces
+        if t.get(f"{letter}axis", letter) == own and letter in t
+    ]
+    drawn = np.concatenate([v[np.isfinite(v) & (v > 0)] for v in values])
+    if not len(drawn):
+        return 0.0, 1.0
+    low, high = np.log10([drawn.min(), drawn.max()])
+    room = 0.05 * (high - low) or 0.1
+    return float(low - room), float(high + room)
 
 
 def _legend_rows(traces: list[Trace], half: bool) -> int:

@@ -85,3 +85,40 @@ def test_points_under_others_are_left_out():
     apart = np.arange(100.0)
     assert len(theme.uncovered(apart, apart)) == 100
     assert len(theme.uncovered([], [])) == 0
+
+
+@pytest.mark.parametrize("letter", ["x", "y"])
+@pytest.mark.parametrize("decades", [1.0, 1.3, 1.9, 2.6, 3.2, 4.0, 5.7, 9.0])
+def test_log_axes_never_show_all_nine_digits(letter, decades):
+    values = theme.light(np.geomspace(20.0, 20.0 * 10**decades, 5))
+    lines = [theme.trace("scatter", name="a", **{"x": [1, 2], "y": [1, 2], letter: values})]
+    axis = theme.figure(lines, "x", "y", **{f"{letter}axis": {"type": "log"}}).layout[
+        f"{letter}axis"
+    ]
+    low, high = axis.range
+    assert 10**low < values[0] < values[-1] < 10**high
+    # plotly.js: powers of ten from 0.7 decades a tick, all digits below 0.3
+    a_tick = (high - low) / axis.nticks
+    assert 0.3 < a_tick <= 0.7 if decades < 2.7 else 0.7 < a_tick < 1.5
+
+
+def test_log_axes_are_told_apart_by_their_own_values():
+    lines = [
+        theme.trace("scatter", name="a", x=[1, 10], y=theme.light([1e-9, 1e-2])),
+        theme.trace("scatter", name="a", x=[1, 10], y=theme.light([0.0, 20.0, 70.0]), yaxis="y2"),
+        theme.trace("scatter", name="a", x=[1, 10], y=theme.light([1.0, 400.0]), yaxis="y3"),
+    ]
+    log = {"type": "log"}
+    layout = theme.figure(
+        lines, "x", "y", yaxis=log, yaxis2=log, yaxis3={**log, "domain": [0.0, 0.3]}
+    ).layout
+    assert layout.yaxis.tickformat is None, "powers of ten"
+    assert layout.yaxis2.range[0] > 1, "0 has no place on a logarithmic axis"
+    assert layout.yaxis2.tickformat == ",~g"
+    assert layout.yaxis3.nticks == 3, "no room for 2 and 5 in a low chart"
+    assert layout.xaxis.range is None
+
+
+def test_a_log_axis_without_values_is_drawn():
+    empty = theme.trace("scatter", name="a", x=[], y=[])
+    assert theme.figure([empty], "x", "y", yaxis={"type": "log"}).layout.yaxis.range == (0, 1)

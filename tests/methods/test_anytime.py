@@ -424,6 +424,19 @@ def test_float32_queries_get_bounds_of_their_float64_values():
     np.testing.assert_array_equal(clf.decision_function(rows) > 0, exact[:, 0] > 0)
 
 
+@pytest.mark.filterwarnings("error")
+@pytest.mark.parametrize("order", ORDERS)
+@pytest.mark.parametrize("kernel", [QUADRATIC, RBF(0.5), Polynomial(2)], ids=repr)
+def test_a_machine_of_float32_rows_is_bound_in_float64(order, kernel):
+    rows = X.astype(np.float32)
+    svc = SVC(kernel=kernel, C=100.0).fit(rows, Y)
+    clf = AnytimeClassifier(FrozenEstimator(svc), order=order, random_state=0).fit(rows)
+    assert clf.machine_.vectors.dtype == np.float32
+    exact = clf.machine_.decision_function(QUERIES)[:, None]
+    lower, upper = clf.bounds(QUERIES)
+    assert ((lower <= exact) & (exact <= upper)).all()
+
+
 def test_progress_is_told_to_who_listens():
     heard = []
     with listening(lambda share, text: heard.append(share)):

@@ -35,7 +35,7 @@ class Basis:
         Whether every vector of the machine is among them.
     """
 
-    rows: NDArray[Any]
+    rows: NDArray[np.float64]
     index: NDArray[np.intp]
     spans: bool
 
@@ -67,12 +67,12 @@ def ordered(
     rng : RandomState
     """
     m = machine.n_vectors
+    rows = machine.vectors.astype(np.float64, copy=False)
     if order == "given" or m == 0:
         chosen = np.arange(m)[:n_steps]
-        return Basis(machine.vectors[chosen], chosen, n_steps == m)
-    rows = machine.vectors
+        return Basis(rows[chosen], chosen, n_steps == m)
     if order in WIDER:
-        others = _unlike(X, machine.vectors)
+        others = _unlike(X, rows)
         rows = np.vstack([rows, others[orderings.candidates(len(others), m, rng)]])
     factor = _factor(machine, rows, jitter, n_steps)
     if order == "min_wz":
@@ -113,9 +113,9 @@ def _sample(
     )
 
 
-def _unlike(X: NDArray[Any], vectors: NDArray[Any]) -> NDArray[Any]:
+def _unlike(X: NDArray[Any], vectors: NDArray[np.float64]) -> NDArray[Any]:
     """The rows of X that are no vectors of the machine, each once."""
-    taken = {row.tobytes() for row in np.ascontiguousarray(vectors, dtype=np.float64)}
+    taken = {row.tobytes() for row in np.ascontiguousarray(vectors)}
     fresh = []
     for i, row in enumerate(np.ascontiguousarray(X, dtype=np.float64)):
         if (key := row.tobytes()) not in taken:

@@ -52,7 +52,7 @@ class CholeskyEngine(Bounds):
 
     def _embed_machine(self, jitter: float) -> None:
         """Stage 1: V and W_1 .. W_K, once."""
-        machine, rows = self.machine, self.basis.astype(np.float64)
+        machine, rows = self.machine, self.basis
         vectors = machine.vectors.astype(np.float64)
         kernel, m = machine.kernel, machine.n_vectors
         scale = np.abs(machine.beta).sum() or 1.0  # eq. 9

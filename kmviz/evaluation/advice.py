@@ -68,9 +68,10 @@ def _linear_is_enough(table: pd.DataFrame) -> str:
     exact, linear = table.loc["exact"], table.loc["linear_svc"]
     if linear["accuracy"] < exact["accuracy"] - AS_GOOD:
         return ""
+    products = f"{linear['steps_mean']:.0f} products" if linear["steps_mean"] > 1 else "one product"
     return (
         f"Do not bother with a kernel: a linear SVM is as good here (accuracy "
-        f"{linear['accuracy']:.3f} against {exact['accuracy']:.3f}) and takes one product a "
+        f"{linear['accuracy']:.3f} against {exact['accuracy']:.3f}) and takes {products} a "
         f"query instead of {exact['steps_mean']:,.0f} kernel values."
     )
 

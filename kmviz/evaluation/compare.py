@@ -30,6 +30,11 @@ COLUMNS = [
     "fit_seconds", "size_bytes", "note", "error",
 ]  # fmt: skip
 
+#: Columns that are empty without times, and numbers all the same.
+TIMES = [
+    "batch_ratio", "single_ratio", "batch_vs_blas", "single_vs_blas", "batch_us", "single_us",
+]  # fmt: skip
+
 #: Methods that only prepare a trained machine: they take ours, and none is trained twice.
 TAKES_A_TRAINED_MACHINE = {
     "ExactClassifier", "AnytimeClassifier", "ReducedSetClassifier", "SVTreeClassifier",
@@ -121,7 +126,8 @@ def as_table(rows: dict[str, dict[str, Any]]) -> pd.DataFrame:
     """Return finished rows as a frame with every column."""
     frame = pd.DataFrame.from_dict(rows, orient="index", columns=COLUMNS).rename_axis("method")
     texts = {"note": object, "error": object}
-    return frame.astype(texts).fillna(dict.fromkeys(texts, ""))
+    types = texts | dict.fromkeys(TIMES, np.float64)
+    return frame.astype(types).fillna(dict.fromkeys(texts, ""))
 
 
 def compare_rows(

@@ -94,12 +94,15 @@ def _linear(ref: Reference) -> LinearSVC:
     return LinearSVC(C=_cost(ref), dual="auto", max_iter=20_000, random_state=0)
 
 
+def _landmarks(ref: Reference) -> int:
+    return min(COMPONENTS, len(ref.X_train))
+
+
 def _nystroem(ref: Reference) -> Any:
     if not is_known(ref.kernel):
         raise ValueError("Nystroem is compared for the kernels of kmviz.kernels only.")
     given = string_kernel(ref.kernel.plain)
-    components = min(COMPONENTS, len(ref.X_train))
-    features = Nystroem(n_components=components, random_state=0, **given)
+    features = Nystroem(n_components=_landmarks(ref), random_state=0, **given)
     return make_pipeline(KernelEmbedding(ref.kernel), features, _linear(ref))
 
 
@@ -146,10 +149,16 @@ def _machine(ref: Reference) -> float:
     return float(ref.n_vectors)
 
 
+def _directions(ref: Reference) -> float:
+    """One product for two classes; more are told apart one against the rest."""
+    classes = len(ref.exact.classes_)
+    return float(classes if classes > 2 else 1)
+
+
 PEERS: dict[str, Peer] = {
     "svc": Peer("SVC (libsvm)", lambda ref: FrozenEstimator(ref.fitted), _machine),
-    "linear_svc": Peer("linear SVM", _linear, lambda ref: 1.0),
-    "nystroem": Peer("Nystroem + linear", _nystroem, lambda ref: float(COMPONENTS)),
+    "linear_svc": Peer("linear SVM", _linear, _directions),
+    "nystroem": Peer("Nystroem + linear", _nystroem, _landmarks),
     "fourier": Peer("random Fourier features + linear", _fourier, lambda ref: float(COMPONENTS)),
     "knn": Peer(
         "5 nearest neighbours", lambda ref: KNeighborsClassifier(), lambda ref: len(ref.X_train)

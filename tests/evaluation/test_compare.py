@@ -139,6 +139,19 @@ def test_several_classes_are_compared_too():
     assert table.loc["exact", "disagreements"] == table.loc["anytime", "disagreements"] == 0
 
 
+def test_peers_count_what_they_compute():
+    data = datasets.load("digits", n=60)
+    sets = data.X_train, data.y_train, data.X_test[:50], data.y_test[:50]
+    table = kmviz.compare(None, ["linear_svc", "nystroem"], *sets, time=False)
+    assert table["steps_mean"].tolist()[1:] == [10.0, 60.0], "a product a class; all rows"
+    assert "takes 10 products" in advice(table.assign(accuracy=0.9))
+
+
+def test_columns_without_times_are_numbers_all_the_same(moons):
+    table = kmviz.compare(None, [], *moons, time=False)
+    assert table.select_dtypes("number").columns.tolist() == COLUMNS[:-2]
+
+
 def test_cancelling_keeps_the_finished_rows_and_resuming_goes_on(moons):
     def listener(share, text):
         if text.startswith("svtree"):

@@ -47,7 +47,7 @@ $(VENV)/.installed: $(VENV)/.created requirements.txt pyproject.toml
 # first: a loop that is built into a changed one would not be noticed.
 $(VENV)/.compiled: $(VENV)/.installed $(LOOPS)
 	rm -f kmviz/loops/__pycache__/*.nb?
-	$(PY) -c "from kmviz.loops import warm_up; warm_up()"
+	$(PY) -m kmviz.loops
 	@touch $@
 
 $(VENV)/.test-tools: $(VENV)/.installed

@@ -7,19 +7,22 @@ Each has a plain NumPy twin that tests compare it with. They are compiled once, 
 from __future__ import annotations
 
 from importlib import import_module
-from pkgutil import iter_modules
+from pathlib import Path
 
-__all__ = ["warm_up"]
+__all__ = ["modules", "warm"]
 
 
-def warm_up() -> list[str]:
-    """Compile every loop for the types in use; return the modules that had any."""
-    warmed = []
-    for found in iter_modules(__path__):
-        if found.name.startswith("__"):
-            continue
-        module = import_module(f"{__name__}.{found.name}")
-        if hasattr(module, "warm"):
-            module.warm()
-            warmed.append(found.name)
-    return warmed
+def modules() -> list[str]:
+    """Return the modules that have loops to compile, the longest first."""
+    files = sorted(Path(__file__).parent.glob("[!_]*.py"), key=lambda f: -f.stat().st_size)
+    return [file.stem for file in files if hasattr(_module(file.stem), "warm")]
+
+
+def warm(name: str) -> str:
+    """Compile every loop of a module for the types in use; return its name."""
+    _module(name).warm()
+    return name
+
+
+def _module(name: str):
+    return import_module(f"{__name__}.{name}")

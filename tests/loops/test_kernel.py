@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from kmviz.kernels import RBF, Linear, Normalized, Polynomial
-from kmviz.loops import threads, warm_up
+from kmviz.loops import modules, threads, warm
 from kmviz.loops.kernel import kernel_of_dot, kernel_value, machine_output, machine_outputs
 
 RNG = np.random.default_rng(3)
@@ -53,5 +53,7 @@ def test_an_error_in_a_chunk_is_raised():
         threads.over_chunks(work, 1000, chunk=64)
 
 
-def test_every_loop_compiles():
-    assert "kernel" in warm_up()
+def test_every_module_with_loops_compiles():
+    names = modules()
+    assert {"anytime", "kernel", "nsv"} <= set(names)
+    assert [warm(name) for name in names] == names

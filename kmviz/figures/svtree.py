@@ -238,12 +238,17 @@ def _points_by_leaf(plane: Plane, partition: Partition, rows: NDArray[Any]) -> l
 
 
 def _path_marks(path: NDArray[Any]) -> theme.Trace:
-    path = theme.light(path)
+    """The vectors asked with their steps; one that is asked again has all of them on one mark."""
+    steps: dict[tuple[float, float], list[str]] = {}
+    for k, (across, up) in enumerate(theme.light(path).tolist(), start=1):
+        steps.setdefault((across, up), []).append(str(k))
+    spots, text = theme.light(list(steps)), [", ".join(own) for own in steps.values()]
+    size = theme.light([19 if len(words) < 3 else 8 + 6 * len(words) for words in text])
     return theme.trace(
-        "scatter", x=path[:, 0], y=path[:, 1], mode="markers+text", name="asked, in this order",
-        text=[str(k) for k in range(1, len(path) + 1)], textposition="middle center",
-        textfont={"size": 11, "color": theme.PAPER}, hovertemplate="step %{text}<extra></extra>",
-        marker={"color": theme.INK, "symbol": "circle", "size": 19},
+        "scatter", x=spots[:, 0], y=spots[:, 1], mode="markers+text", name="asked, in this order",
+        text=text, textposition="middle center", textfont={"size": 11, "color": theme.PAPER},
+        hovertemplate="step %{text}<extra></extra>",
+        marker={"color": theme.INK, "symbol": "circle", "size": size},
     )  # fmt: skip
 
 

@@ -29,7 +29,9 @@ ORDERS = {
     "spectral": "spectral: eigenvectors (degree-2 kernels)",
 }
 
-#: Queries that tune an order, queries that compare orders, steps compared.
+#: Orders that draw candidates, or look at queries.
+SAMPLED = ("min_wz_n", "mean_lh_n", "hybrid")
+#: Queries that tune an order (about), queries that compare orders, steps compared.
 TUNED, COMPARED, STEPS = 200, 300, 200
 
 OWN = {"basis": Choice(*ORDERS), "step": Number(5, 0, 20_000)}
@@ -167,13 +169,17 @@ def estimator(problem: Problem, order: str) -> bytes:
 
 def code(problem: Problem, order: str, step: int) -> str:
     """The lines of Python that rebuild the page."""
+    options = f"order={order!r}"
+    if order in SAMPLED:
+        every = _every(len(problem.data.X_train))
+        options += f", query_sample=X[::{every}], random_state=0"
     return problem.code + "\n".join(
         [
             "",
             "from sklearn.frozen import FrozenEstimator",
             "from kmviz import AnytimeClassifier",
             "",
-            f'clf = AnytimeClassifier(FrozenEstimator(svc), order="{order}")',
+            f"clf = AnytimeClassifier(FrozenEstimator(svc), {options})",
             "clf.fit(X)",
             f"lower, upper = clf.decision_interval(X_test, {step})",
             f"trace = clf.trace(X_test[{problem.query}])",
@@ -184,12 +190,16 @@ def code(problem: Problem, order: str, step: int) -> str:
 
 def _fitted(problem: Problem, order: str, max_steps: int | None = None) -> AnytimeClassifier:
     rows = problem.data.X_train
-    sample = rows[np.linspace(0, len(rows) - 1, min(TUNED, len(rows))).astype(np.intp)]
     clf = AnytimeClassifier(
-        FrozenEstimator(problem.estimator), order, query_sample=sample, max_steps=max_steps,
-        random_state=0,
+        FrozenEstimator(problem.estimator), order, query_sample=rows[:: _every(len(rows))],
+        max_steps=max_steps, random_state=0,
     )  # fmt: skip
     return clf.fit(rows)
+
+
+def _every(n_rows: int) -> int:
+    """Of how many rows one tunes an order."""
+    return max(1, n_rows // TUNED)
 
 
 @st.cache_resource(max_entries=8, show_spinner="Ordering the basis …", show_time=True)

@@ -96,3 +96,13 @@ def test_a_run_takes_nothing_back_from_a_slider_moved_meanwhile():
     assert page.slider(key="step").value == 5
     for widget in (page.slider(key="step"), page.selectbox(key="basis")):
         assert not widget.proto.set_value, "an assigned value overrules the browser's"
+
+
+@pytest.mark.parametrize("order", ["min_wz", "min_wz_n", "mean_lh_n", "hybrid"])
+def test_the_code_to_take_home_rebuilds_the_page(order):
+    page = open_page(PAGE, data="two_moons", n=300, basis=order, step=7)
+    names = {}
+    exec(next(block.value for block in page.code if "AnytimeClassifier" in block.value), names)
+    assert f"{names['clf'].steps(names['X_test']).mean():.1f}" == metric(page, "Mean kernel values")
+    low, high = names["lower"][0], names["upper"][0]
+    assert any(f"[{low:.4g}, {high:.4g}]" in text.value for text in page.markdown)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 from collections import OrderedDict
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from threading import Lock
 from typing import Any
 
@@ -20,6 +20,7 @@ from kmviz.figures import reduced as figures
 from kmviz.machines import KernelMachine
 from kmviz.methods import progress
 from kmviz.methods.reduced import ReducedSetClassifier
+from kmviz.methods.reduced.engine import ReducedEngine
 from kmviz.methods.reduced.path import Path, grow
 from kmviz.methods.reduced.space import space_of
 from kmviz.methods.reduced.threshold import bayes_threshold, errors_at
@@ -190,7 +191,8 @@ def _measured(problem: Problem, name: str, machine: KernelMachine) -> tuple[str,
     """Return name, vectors, test errors and CPU seconds of one machine, in float32."""
     data = problem.data
     wrong = np.sum((machine.decision_function(data.X_test) > 0) != (data.y_test > 0))
-    queries = np.asarray(data.X_test[:TIMED_ROWS], dtype=np.float32)
+    rows = np.arange(TIMED_ROWS) % len(data.X_test)  # a handful times the call, not the vectors
+    queries = np.asarray(data.X_test[rows], dtype=np.float32)
     with one_thread():
         seconds = cpu_seconds(lambda: machine.decision_function(queries, np.float32), 3, 0.004)
     return name, machine.n_vectors, int(wrong), seconds
@@ -260,7 +262,14 @@ def _on_plane(problem: Problem, vectors: NDArray[Any]) -> NDArray[Any]:
 
 
 def estimator(problem: Problem, reading: Reading, method: str, n: int) -> bytes:
-    """Return the reduced classifier as a .skops file."""
-    before = FrozenEstimator(reading.virtual or problem.estimator)
-    clf = ReducedSetClassifier(before, n_vectors=n, method=method)
-    return problem.packed(clf.fit(problem.data.X_train))
+    """Return the reduced classifier that the page shows as a .skops file."""
+    clf = ReducedSetClassifier(FrozenEstimator(reading.virtual or problem.estimator), n, method)
+    (trained,) = clf._train(problem.data.X_train, None)
+    found, original = reading.machine(n), trained.machine
+    if reading.virtual is None:  # the machine stands behind the first steps of a pipeline
+        vectors = problem.svc_rows(found.vectors)
+        found = replace(found, vectors=vectors, kernel=original.kernel)
+    rho = float(reading.path.rho[n])
+    clf._adopt([ReducedEngine(found, original, rho, reading.path.stage(n))])
+    clf.rho_, clf.original_, clf.vectors_ = rho, original, None
+    return problem.packed(clf)

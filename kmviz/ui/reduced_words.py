@@ -70,6 +70,7 @@ def code(problem: Problem, method: str, shift: int, n: int) -> str:
     inner = "svc"
     if problem.image_shape and shift:
         inner = f"VirtualSVClassifier(svc, image_shape={problem.image_shape}, shift={shift})"
+    lines.append("# looks for this number of vectors only, and longer: rho may be a little smaller")
     lines.append(f"clf = ReducedSetClassifier({inner}, n_vectors={n}, method={method!r}).fit(X, y)")
     lines.append("print(clf.rho_, clf.machine_.n_vectors, clf.score(X_test, y_test))")
     return "\n".join(lines) + "\n"

@@ -1,8 +1,11 @@
 """The Reduced set page: charts, numbers that agree, a slider that searches nothing."""
 
+import numpy as np
 import pytest
 
-from kmviz.ui import reduced
+import kmviz
+from kmviz import datasets
+from kmviz.ui import parts, reduced
 from tests.pages.helpers import array, figure, metric, open_page, run, trace
 
 PAGE = "pages/3_Reduced_Set.py"
@@ -85,3 +88,30 @@ def test_take_home_code_runs():
     exec(code, space)
     assert space["clf"].machine_.n_vectors == 5
     assert space["shown"][1] == 5
+
+
+@pytest.mark.parametrize("kernel", ["rbf", "poly_normalized"])
+@pytest.mark.parametrize("shift", [0, 1])
+def test_the_estimator_to_take_home_is_the_one_shown(kernel, shift, monkeypatch, tmp_path):
+    made = {}
+    monkeypatch.setattr(parts, "_download", lambda label, make, *_: made.setdefault(label, make))
+    app = open_page(PAGE, data="digits", kernel=kernel, shift=shift, vectors=6)
+    monkeypatch.setattr(reduced, "grow", None)  # nothing is searched again
+    (tmp_path / "reduced.skops").write_bytes(made["Estimator (.skops)"]())
+    clf = kmviz.load(tmp_path / "reduced.skops")
+    assert f"{clf.rho_:.3f}" == metric(app, "ρ")
+    data = datasets.load("digits").scaled()
+    rows, digit = (a[np.isin(data.y_test, (3, 8))] for a in (data.X_test, data.y_test))
+    error = np.mean(clf.predict(rows) != np.where(digit == 8, 1, -1))
+    assert f"{100 * error:.2f}%" == metric(app, "Test error")
+    assert (clf.steps(rows) == 6).all()
+    assert clf.trace(rows[3]).output == pytest.approx(clf.decision_function(rows[3:4])[0])
+    assert clf.trace(rows[3]).exact == pytest.approx(array(_points(app)[3])[0], rel=1e-4)
+
+
+def _points(app):
+    """Exact and reduced output of each query, as drawn."""
+    drawn = [t for t in figure(app, "boundary")["data"] if "customdata" in t]
+    rows = np.concatenate([array(t["customdata"]) for t in drawn])
+    places = np.concatenate([np.stack([array(t["x"]), array(t["y"])], axis=1) for t in drawn])
+    return places[np.argsort(rows)]

@@ -13,17 +13,20 @@ if TYPE_CHECKING:
     from kmviz.ui.problem import Problem
 
 
+#: Sets that split rows before they pick two classes: `pair=` gives the rows that the page shows.
+SPLIT_FIRST = ("mnist",)
+
+
 def of_problem(problem: Problem) -> str:
     """Return the imports and the lines that make `data`, `X`, `y`, `X_test`, `y_test`, `svc`."""
-    of_pair = problem.encoder is not None and problem.pair
+    of_pair = problem.pair and problem.data.name not in SPLIT_FIRST
     imports = ["import numpy as np"] if of_pair else []
     if problem.scaler is not None:
         imports.append("from sklearn.preprocessing import StandardScaler")
     imports += ["from sklearn.svm import SVC", "from kmviz import datasets, kernels"]
     lines = [f"data = {_loading(problem)}"]
     if of_pair:
-        pair = prepare.find_pair(st.session_state[state.UPLOAD].data, problem.pair)
-        lines.append(f"pair = {pair}  # {problem.data.class_names}")
+        lines.append(f"pair = {_labels(problem)}  # {problem.data.class_names}")
         lines += [f"{part} = np.isin(data.y_{part}, pair)" for part in ("train", "test")]
     for name, part in (("", "train"), ("_test", "test")):
         rows = f"[{part}]" if of_pair else ""
@@ -36,13 +39,20 @@ def of_problem(problem: Problem) -> str:
     return "\n".join([*imports, "", *lines, ""])
 
 
+def _labels(problem: Problem) -> tuple[int, ...]:
+    """The two classes as `data.y_train` holds them."""
+    if problem.encoder is not None:
+        return prepare.find_pair(st.session_state[state.UPLOAD].data, problem.pair)
+    return tuple(map(int, problem.pair.split("-")))
+
+
 def _loading(problem: Problem) -> str:
     session, name = st.session_state, problem.data.name
     if session["data"] == "upload":
         file, target = session[state.UPLOAD].file, session[state.UPLOAD].encoder.target
         return f"datasets.read_table({file!r}, target={target!r})"
     known, parts = datasets.options(name), [repr(name)]
-    if problem.pair:
+    if problem.pair and name in SPLIT_FIRST:
         parts.append(f"pair=({problem.pair.replace('-', ', ')})")
     for option in ("n", "noise", "seed"):
         value = session[option]

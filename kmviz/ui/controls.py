@@ -24,6 +24,9 @@ def choose_data() -> None:
     st.selectbox(
         "Data set", state.data_names(), key="data", format_func=_data_name, on_change=_new_data
     )
+    noise, most = st.session_state["noise"], prepare.MOST_NOISE.get(st.session_state["data"])
+    if noise is not None and most is not None:
+        state.replace("noise", min(noise, most))
 
 
 def choose_rows(data: Dataset) -> None:

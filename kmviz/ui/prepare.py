@@ -19,6 +19,8 @@ MOST_TEST = 2_000
 MOST_TRAIN = 5_000
 DEFAULT_ROWS = {"mnist": 2_000}
 DEFAULT_PAIR = {"mnist": "3-8", "digits": "3-8"}
+#: The noise of a set that is no distance: the share of labels flipped.
+MOST_NOISE = {"checkerboard": 1.0}
 #: Features whose deviations differ by more than this factor are standardised.
 UNEVEN = 10.0
 
@@ -72,7 +74,7 @@ def load(name: str, noise: float | None, seed: int, n: int | None) -> Dataset:
     known = datasets.options(name)
     chosen: dict[str, Any] = {}
     if "noise" in known and noise is not None:
-        chosen["noise"] = min(noise, 1.0) if name == "checkerboard" else noise
+        chosen["noise"] = noise
     if "seed" in known:
         chosen["seed"] = seed
     if n is not None and known.get("n") is not None:

@@ -134,3 +134,22 @@ def test_the_code_to_take_home_runs_and_gives_the_same_machine(banana):
     names: dict = {}
     exec(lines, names)
     assert len(names["svc"].support_) == int(metric(banana, "Support vectors"))
+
+
+@pytest.mark.parametrize(
+    "params",
+    [
+        {"data": "digits", "pair": "3-8"},
+        {"data": "digits", "pair": "7-1", "n": 50},
+        {"data": "checkerboard", "noise": 5, "n": 200},
+        {"data": "thyroid", "kernel": "poly_normalized", "seed": 2},
+    ],
+)
+def test_the_code_to_take_home_makes_the_machine_shown(params):
+    app = open_page(**params)
+    names = {}
+    exec(next(block.value for block in app.code if "svc" in block.value), names)
+    svc, X_test = names["svc"], names["X_test"]
+    assert str(len(svc.support_)) == metric(app, "Support vectors")
+    outputs = array(trace(app, "effort", "the query")["x"])
+    assert svc.decision_function(X_test[:1])[0] == pytest.approx(outputs[0], rel=1e-5)

@@ -60,8 +60,9 @@ ui.chart(
 )  # fmt: skip
 ui.look_for(svtree.look_at_heights(problem, reading))
 ui.take_home(
-    problem, estimator=lambda: svtree.estimator(problem, reading, height), trace=trace.to_frame,
-    figure=picture, code=svtree.code(problem, split, refit, height), name="svtree",
+    problem, estimator=lambda: svtree.estimator(problem, reading, height),
+    trace=lambda: svtree.trace_table(problem, reading, height), figure=picture,
+    code=svtree.code(problem, split, refit, height), name="svtree",
 )  # fmt: skip
 svtree.highlight_regions()
 ui.finish()

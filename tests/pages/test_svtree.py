@@ -1,12 +1,15 @@
 """The Support vector tree page."""
 
+import io
 import json
 import re
 
 import numpy as np
+import pandas as pd
 import pytest
 
 from kmviz.methods.svtree import SVTreeClassifier
+from kmviz.ui import parts
 from tests.pages.helpers import array, figure, metric, open_page, run, trace
 
 PAGE = "pages/5_Support_Vector_Tree.py"
@@ -39,6 +42,16 @@ def test_height_only_reads_again(page, monkeypatch):
     assert page.query_params["height"] == "3"
     page.slider(key="height").set_value(6)
     run(page)
+
+
+def test_the_trace_to_take_home_is_that_of_the_tree_shown(monkeypatch):
+    made = {}
+    monkeypatch.setattr(parts, "_download", lambda label, make, *_: made.setdefault(label, make))
+    app = open_page(PAGE, height=4)
+    table = pd.read_csv(io.StringIO(made["Trace (CSV)"]()))
+    shown = app.dataframe[0].value
+    assert table["node"].tolist()[1:] == shown["node"].tolist()
+    np.testing.assert_allclose(table["partial"][1:], shown["running sum"])
 
 
 def test_charts_are_light(page):

@@ -117,8 +117,9 @@ def test_joint_beats_every_other_way(method):
     assert joint.rho_ < other.rho_ < 1.0
 
 
-def test_selection_takes_support_vectors():
-    clf = ReducedSetClassifier(SVC(gamma=1.5), n_vectors=6, method="selection").fit(X, Y)
+@pytest.mark.parametrize("kernel", KERNELS, ids=str)
+def test_selection_takes_support_vectors(kernel):
+    clf = ReducedSetClassifier(SVC(kernel=kernel), n_vectors=6, method="selection").fit(X, Y)
     for vector in clf.machine_.vectors:
         assert (np.abs(clf.original_.vectors - vector).sum(axis=1) == 0).any()
 

@@ -14,7 +14,7 @@ from kmviz.methods.progress import Cancelled, listening
 from kmviz.methods.reduced.basis import Basis, fastest_order
 from kmviz.methods.reduced.engine import corridor
 from kmviz.methods.reduced.objective import Distance, exact_weights
-from kmviz.methods.reduced.path import grow, move_together, target_of
+from kmviz.methods.reduced.path import grow, move_together, renew, target_of
 from kmviz.methods.reduced.search import _Gain, by_fixed_point, by_gradient, by_selection
 from kmviz.methods.reduced.space import OpaqueSpace, space_of
 from kmviz.methods.reduced.threshold import bayes_threshold, errors_at
@@ -105,6 +105,47 @@ def test_a_direction_away_from_every_row_still_comes_back():
     np.testing.assert_allclose(np.abs(cosine), 1.0, atol=1e-4)
 
 
+@pytest.mark.parametrize("method", ["incremental", "fixed_point"])
+@pytest.mark.parametrize(("scale", "zero"), [(1e-6, 0.0), (1e6, 0.0), (1.0, 1e4), (1e3, 1e6)])
+def test_neither_units_nor_their_zero_matter_to_a_radial_kernel(method, scale, zero):
+    machine = machine_of(RBF(2.0))
+    moved = KernelMachine(
+        machine.vectors * scale + zero, machine.beta, machine.bias, RBF(2.0 / scale**2)
+    )
+    here, there = (grow(m, space_of(m.kernel, m.vectors), [12], method) for m in (machine, moved))
+    np.testing.assert_allclose(there.rho, here.rho, rtol=2e-3)
+
+
+def test_moving_together_sees_columns_far_from_zero():
+    machine = machine_of(RBF(2.0))
+    far = KernelMachine(machine.vectors * 1e3 + 1e6, machine.beta, machine.bias, RBF(2e-6))
+    path = grow(far, space_of(far.kernel, far.vectors), [16])
+    assert path.rho[16] < 0.02
+    alone = grow(far, space_of(far.kernel, far.vectors), [16], "incremental")
+    assert path.rho[16] < 0.3 * alone.rho[16]
+
+
+def test_the_least_useful_vectors_are_sought_anew():
+    _, _, target = setting(RBF(2.0))
+    basis = Basis(target, 8)
+    for row in target.rows[:7]:  # not well chosen
+        basis.append(row)
+    basis.append(target.rows[0] + 1e-3)  # hardly matters beside the first
+    Z, before = basis.vectors.copy(), basis.gains.sum()
+    without = [Basis(target, 7) for _ in Z]
+    for k, few in enumerate(without):
+        few.replace(np.delete(Z, k, axis=0))
+    lost = before - [few.gains.sum() for few in without]
+    np.testing.assert_allclose(basis.losses(), lost, rtol=1e-3, atol=1e-7 * before)
+    once = Basis(target, 8)
+    once.replace(Z)
+    move_together(once, max_iter=500)
+    renew(basis, by_gradient)
+    move_together(basis, max_iter=500)
+    assert basis.n == 8
+    assert basis.gains.sum() >= (1 - 1e-9) * once.gains.sum()
+
+
 def test_a_subclass_is_known_by_its_values():
     class Same(RBF):
         """The parent's values."""
@@ -115,7 +156,7 @@ def test_a_subclass_is_known_by_its_values():
         def __call__(self, A, B):
             return super().__call__(A, B) ** 2
 
-    assert space_of(Same(1.0), X).plain == RBF(1.0)
+    assert space_of(Same(1.0), X).kernel == RBF(1.0)
     assert isinstance(space_of(Other(1.0), X), OpaqueSpace)
     assert isinstance(space_of(np.dot, X), OpaqueSpace)
 

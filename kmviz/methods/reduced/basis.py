@@ -72,6 +72,11 @@ class Basis:
         safe = np.where(free, self.own_sq, 1.0)
         return np.where(free, self.residual**2 / safe, 0.0)
 
+    def losses(self) -> Floats:
+        """By how much F would rise without each of the vectors: g_k^2 / (K_zz^-1)_kk."""
+        inverse = self.solve(np.eye(self.n))
+        return self.weights**2 / np.einsum("ij,ij->j", inverse, inverse)
+
     def append(self, z: Floats) -> None:
         """Take one more vector."""
         target, n, row = self.target, self.n, z[None]

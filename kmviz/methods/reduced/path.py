@@ -28,11 +28,15 @@ from kmviz.methods.reduced.objective import (
     exact_weights,
     lower_factor,
 )
-from kmviz.methods.reduced.space import Space
+from kmviz.methods.reduced.space import OpaqueSpace, Space
 
 #: The joint phase ends after this much work, n m (d + 200) a step (a kernel value costs as much as
 #: 200 products), or after so many steps: some ten seconds.
 WORK, FEWEST, MOST = 1e11, 25, 500
+
+#: Where there is work left for it: how often the least useful vectors are sought anew, what share
+#: of them, and the steps of the descent after each time.
+RENEWALS, RENEWED, BRIEF = 4, 0.2, 100
 
 #: Growth ends where a vector explains less than this share of ||Psi||^2.
 NOTHING = 1e-14
@@ -182,6 +186,8 @@ def _grown(
     enough: Callable[[Path], bool] | None,
     max_iter: int | None,
 ) -> Path:
+    if method == "selection":  # what is only chosen stays as it was given
+        space = OpaqueSpace(space.kernel)
     target = target_of(machine, space)
     if space.is_homogeneous and space.degree <= 2 and method == "joint":
         return _solved(machine, space, target, sizes[-1])
@@ -194,6 +200,8 @@ def _grown(
         grown = _stage(space, target, basis.vectors, stages[-1].first if stages else 0)
         stages = [*stages[:-1], grown]
         if is_jointly:
+            if max_iter is None and size == sizes[-1] and not is_done:
+                renew(basis, find)
             move_together(basis, max_iter=max_iter, share=(size / sizes[-1]))
             stages.append(_stage(space, target, basis.vectors, basis.n))
         path = Path(machine, tuple(stages), _rho(stages, target))
@@ -218,6 +226,27 @@ def move_together(
     return found
 
 
+def renew(basis: Basis, find: search.Search) -> None:
+    """Seek the vectors that matter least anew, beside the others, while F falls.
+
+    Not in the paper. A descent may come to rest where a few vectors hardly matter; how good the
+    place is then depends on chance. Problems that leave no time for it are left as they are.
+    """
+    n, d = basis.vectors.shape
+    if n < 2 or _steps(n, len(basis.target.rows), d) < 2 * MOST:
+        return
+    move_together(basis, max_iter=BRIEF)
+    for _ in range(RENEWALS):
+        Z, explained = basis.vectors.copy(), basis.gains.sum()
+        basis.replace(Z[np.argsort(basis.losses())[max(1, int(RENEWED * n)) :]])
+        is_done = _fill(basis, find, n, n)
+        move_together(basis, max_iter=BRIEF)
+        if basis.gains.sum() < explained:
+            basis.replace(Z)
+        if is_done:
+            break
+
+
 def descend(
     target: Target,
     start: Floats,
@@ -228,7 +257,7 @@ def descend(
     """Return vectors nearer to the target than those at the start, None if none were found."""
     distance, (n, d) = Distance(target), start.shape
     if max_iter is None:
-        max_iter = int(np.clip(WORK / (n * len(target.rows) * (d + 200)), FEWEST, MOST))
+        max_iter = int(np.clip(_steps(n, len(target.rows), d), FEWEST, MOST))
     done = 0
 
     def heard(intermediate_result: OptimizeResult) -> None:
@@ -246,6 +275,11 @@ def descend(
         return None, found
     Z = found.x.reshape(n, d)
     return Z / np.linalg.norm(Z, axis=1, keepdims=True) if target.homogeneous else Z, found
+
+
+def _steps(n: int, m: int, d: int) -> float:
+    """Return how many steps of a descent WORK pays for."""
+    return WORK / (n * m * (d + 200))
 
 
 def _fill(basis: Basis, find: search.Search, size: int, last: int) -> bool:

@@ -5,6 +5,10 @@ r = [sqrt(g) u, sqrt(c)]; a normalised kernel takes the same rows at unit length
 vectors are sought there, as directions: their length is absorbed by the weights. A direction
 goes back to the input row whose augmented row points the same way (or the opposite way, which
 changes at most the sign of a weight).
+
+exp(-g ||u - v||^2) is exp(-||r - s||^2 / 2) of the rows r = (u - o) / sigma, sigma^2 = 1 / (2 g),
+about any origin o. With the mean as origin a descent sees the same whatever the units and the zero
+of the input.
 """
 
 from __future__ import annotations
@@ -24,7 +28,7 @@ Rows = NDArray[np.float64]
 REACH = 1e8
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Space:
     """Where the vectors of one kernel are sought.
 
@@ -36,13 +40,18 @@ class Space:
         The same values on the rows of this space.
     is_homogeneous : bool
         Whether K(t u, v) = t^p K(u, v) in this space: vectors are directions.
+    origin : array of shape (d,)
+        The input row that stands at 0 where the kernel is radial.
     """
 
     kernel: Any
+    origin: Any = 0.0
 
     @property
     def plain(self) -> Linear | Polynomial | RBF:
         inner = self.kernel.plain
+        if isinstance(inner, RBF):
+            return RBF(0.5)
         if isinstance(inner, Polynomial) and inner.coef0 >= 0:
             return Polynomial(degree=inner.degree, gamma=1.0, coef0=0.0)
         return inner
@@ -57,11 +66,18 @@ class Space:
         """p of a homogeneous kernel."""
         return self.plain.code[3]
 
+    @property
+    def _sigma(self) -> float:
+        """The width of a radial kernel."""
+        return float(1.0 / np.sqrt(2.0 * self.kernel.plain.gamma))
+
     def rows(self, X: NDArray[Any]) -> Rows:
         """Bring input rows here."""
         X = np.asarray(X, dtype=np.float64)
         if isinstance(self.kernel, Polynomial) and self.kernel.coef0 >= 0:
             return _augmented(X, self.kernel)
+        if isinstance(self.plain, RBF):
+            return (X - self.origin) / self._sigma
         return self.kernel.embed(X)
 
     def directions(self, X: NDArray[Any]) -> tuple[Rows, Rows]:
@@ -75,6 +91,8 @@ class Space:
 
     def back(self, Z: Rows, near: Rows) -> Rows:
         """Return input rows for vectors of this space; `near` are rows of it that exist."""
+        if isinstance(self.plain, RBF):
+            return Z * self._sigma + self.origin
         return _input_rows(self.kernel, Z, near)
 
 
@@ -122,7 +140,7 @@ def space_of(kernel: Any, vectors: NDArray[Any]) -> Space:
         few = np.asarray(vectors[:8], dtype=np.float64)
         if not np.allclose(kernel(few, few), parent(few, few)):
             return OpaqueSpace(kernel)
-    return Space(parent)
+    return Space(parent, np.mean(vectors, axis=0, dtype=np.float64) if len(vectors) else 0.0)
 
 
 def _parent(kernel: Any) -> Known | None:

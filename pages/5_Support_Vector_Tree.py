@@ -61,7 +61,7 @@ ui.chart(
 ui.look_for(svtree.look_at_heights(problem, reading))
 ui.take_home(
     problem, estimator=lambda: svtree.estimator(problem, reading, height),
-    trace=lambda: svtree.trace_table(problem, reading, height), figure=picture,
+    trace=lambda: trace.to_frame().head(height + 1), figure=picture,
     code=svtree.code(problem, split, refit, height), name="svtree",
 )  # fmt: skip
 svtree.highlight_regions()

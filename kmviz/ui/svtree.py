@@ -201,11 +201,6 @@ def path_table(record: TreeTrace, height: int) -> pd.DataFrame:
     )
 
 
-def trace_table(problem: Problem, reading: Reading, height: int) -> pd.DataFrame:
-    """Return the record of the selected query in the tree cut at this height."""
-    return reading.classifier.cut(height).trace(problem.x).to_frame()
-
-
 def choose_query() -> None:
     """Callback: the point clicked on the map is the query, and its leaf the node to look at."""
     query = parts.clicked("tree_map")

@@ -184,7 +184,9 @@ def _coarse(plane: boundary.Plane) -> boundary.Plane:
     return replace(plane, x=plane.x[::2], y=plane.y[::2], values=plane.values[::2, ::2])
 
 
-def tradeoff(table: pd.DataFrame, present: tuple[float, float], height: int = 430) -> go.Figure:
+def tradeoff(
+    table: pd.DataFrame, present: tuple[float, float], title: str | None = None, height: int = 430
+) -> go.Figure:
     """Draw m/k against disagreements.
 
     Parameters
@@ -192,6 +194,7 @@ def tradeoff(table: pd.DataFrame, present: tuple[float, float], height: int = 43
     table : DataFrame
         Columns `setting` (a line each), `window`, `speedup`, `disagreements` (in percent).
     present : speedup and disagreements of the setting on screen
+    title : which queries it rests on, where they are a sample
     """
     traces: list[Any] = []
     for slot, (name, part) in enumerate(table.groupby("setting", sort=False)):
@@ -208,7 +211,7 @@ def tradeoff(table: pd.DataFrame, present: tuple[float, float], height: int = 43
     traces.append(theme.star(*present, "the present setting"))
     return theme.figure(
         traces, "m/k: times fewer steps than support vectors (log scale)",
-        "answers that differ from the exact machine (%)", height=height,
+        "answers that differ from the exact machine (%)", title, height,
         xaxis={"type": "log"}, yaxis={"rangemode": "tozero"},
     )  # fmt: skip
 

@@ -114,8 +114,8 @@ def metrics(problem: Problem, reading: Reading) -> list[tuple[str, str, str]]:
     """The page's metrics."""
     mean, m = float(reading.steps.mean()), problem.n_vectors
     return [
-        ("Mean kernel values", f"{mean:.1f}", f"Of {m:,} that the exact machine takes."),
-        ("Median", f"{np.median(reading.steps):.0f}", "Half of the queries need no more."),
+        ("Mean kernel values", f"{mean:,.1f}", f"Of {m:,} that the exact machine takes."),
+        ("Median", f"{np.median(reading.steps):,.0f}", "Half of the queries need no more."),
         ("Fewer by", f"{m / max(mean, 1e-9):.1f}x", "Support vectors over mean kernel values."),
         (
             "Signs changed",

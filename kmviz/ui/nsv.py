@@ -127,7 +127,11 @@ def neighbors_figure(problem: Problem, record: NSVTrace) -> Any:
 def tradeoff_figure(problem: Problem, chosen: Setting, reading: Reading) -> Any:
     """Draw m/k against disagreements for a handful of settings, and the present one."""
     share = 100.0 * reading.disagreements / len(reading.efforts.rows)
-    return figures.tradeoff(_tradeoff(problem.key, problem), (reading.speedup, share))
+    present, few = (reading.speedup, share), min(COMPARED, len(problem.exact))
+    title = None
+    if few < len(reading.efforts.rows):
+        title = f"Lines: a sample of {few:,} queries; the star: {len(reading.efforts.rows):,}"
+    return figures.tradeoff(_tradeoff(problem.key, problem), present, title)
 
 
 def metrics(problem: Problem, reading: Reading) -> list[tuple[str, str, str]]:
@@ -137,8 +141,8 @@ def metrics(problem: Problem, reading: Reading) -> list[tuple[str, str, str]]:
     n = len(steps)
     return [
         ("Vectors m", f"{m:,}", "Support vectors: kernel values of every exact answer."),
-        ("Mean k", f"{steps.mean():.1f}", "Steps a query: 1, and 1 for each vector touched."),
-        ("Median k", f"{np.median(steps):.0f}", "Half of the queries need no more steps."),
+        ("Mean k", f"{steps.mean():,.1f}", "Steps a query: 1, and 1 for each vector touched."),
+        ("Median k", f"{np.median(steps):,.0f}", "Half of the queries need no more steps."),
         ("m/k", f"{reading.speedup:.1f}x", "The paper's speedup: vectors over mean steps."),
         ("Honest speedup", f"{honest:.1f}x", "The same with projecting and ordering counted."),
         ("Disagreements", f"{reading.disagreements}", f"Of {n:,} queries: class differs from f's."),

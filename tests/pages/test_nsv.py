@@ -68,3 +68,10 @@ def test_nonsense_in_the_url_falls_back():
     page = open_page(PAGE, data="banana", w="many", q=-3, order="backwards", filter="maybe")
     assert page.slider(key="w").value == 10
     assert page.selectbox(key="order").value == "nearest"
+
+
+def test_a_sample_behind_the_tradeoff_is_said():
+    page = open_page(PAGE, data="banana", n=100)
+    title = figure(page, "tradeoff")["layout"]["title"]["text"]
+    assert "sample of 500" in title
+    assert "2,000" in title

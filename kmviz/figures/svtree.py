@@ -243,12 +243,13 @@ def _path_marks(path: NDArray[Any]) -> theme.Trace:
     for k, (across, up) in enumerate(theme.light(path).tolist(), start=1):
         steps.setdefault((across, up), []).append(str(k))
     spots, text = theme.light(list(steps)), [", ".join(own) for own in steps.values()]
-    size = theme.light([19 if len(words) < 3 else 8 + 6 * len(words) for words in text])
+    size = theme.light([max(19, 14 + 3 * len(words)) for words in text])
     return theme.trace(
         "scatter", x=spots[:, 0], y=spots[:, 1], mode="markers+text", name="asked, in this order",
         text=text, textposition="middle center", textfont={"size": 11, "color": theme.PAPER},
         hovertemplate="step %{text}<extra></extra>",
-        marker={"color": theme.INK, "symbol": "circle", "size": size},
+        marker={"color": theme.INK, "symbol": "circle", "size": size, "opacity": 1.0,
+                "line": {"width": 0}},
     )  # fmt: skip
 
 

@@ -31,7 +31,10 @@ CERTIFIED = ("anytime", "anytime_spectral", "exact")
 TESTED = ("nsv_approximate", "nsv", "reduced_5", "reduced", "svtree_path")
 
 #: No more rows than this are used to time a candidate.
-TIMED_ROWS = 500
+TIMED_ROWS = {"batch": 500, "single": 100}
+
+#: A candidate that takes longer for so few rows than a certified one for all is not looked at.
+FEW_ROWS = 16
 
 
 class PromiseWarning(UserWarning):
@@ -179,7 +182,10 @@ class _Trial:
         promising = []
         for done, name in enumerate(names):
             progress.report(0.2 + 0.5 * done / len(names), name)
-            candidate = self._promising(name)
+            classifier = self._fitted(name)
+            if not asked and self._is_hopeless(classifier, safe):
+                continue
+            candidate = self._promising(name, classifier)
             if candidate is not None and (asked or candidate.seconds < safe.seconds):
                 promising.append(candidate)
         level = 1 - (1 - self.confidence) / tries
@@ -194,12 +200,20 @@ class _Trial:
         with one_thread():
             return classifier.fit(self.calibrating)
 
-    def _promising(self, name: str) -> _Candidate | None:
+    def _is_hopeless(self, classifier: Any, safe: _Candidate) -> bool:
+        """Whether a few rows take longer than `safe` takes for all.
+
+        So it is with a kernel of one's own, asked for a value at a time, unless each is dear.
+        """
+        few = min(FEW_ROWS, self._timed_rows)
+        return few * self._seconds(classifier, few) > self._timed_rows * safe.seconds
+
+    def _promising(self, name: str, classifier: Any) -> _Candidate | None:
         """A calibrated candidate, unless its own calibration rows already speak against it.
 
         NSV can widen its thresholds until it keeps a promise, so nothing speaks against it yet.
         """
-        rows, classifier = self.calibrating, self._fitted(name)
+        rows = self.calibrating
         misses = int(np.sum(classifier.predict(rows) != exact_labels(self.exact, rows)))
         if misses > self.rate * _num_samples(rows) and not name.startswith("nsv"):
             return None
@@ -222,8 +236,12 @@ class _Trial:
         promise = Promise(bound, self.confidence, _num_samples(rows), misses)
         return replace(candidate, promise=promise)
 
-    def _seconds(self, classifier: Any) -> float:
-        rows: NDArray[Any] = self.calibrating[:TIMED_ROWS]
+    @property
+    def _timed_rows(self) -> int:
+        return min(TIMED_ROWS[self.queries], _num_samples(self.calibrating))
+
+    def _seconds(self, classifier: Any, n_rows: int | None = None) -> float:
+        rows: NDArray[Any] = self.calibrating[: n_rows or self._timed_rows]
         time = batch_seconds if self.queries == "batch" else single_seconds
         with one_thread():
             return time(classifier.decision_function, rows)

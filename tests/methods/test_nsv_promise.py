@@ -59,6 +59,15 @@ def test_too_few_rows_are_told_how_many_it_takes():
         NSVClassifier(max_disagreement=0.5).fit(X, y, X_calibration=X[:1])
 
 
+def test_nothing_is_trained_for_a_promise_that_cannot_be_proved(monkeypatch):
+    X, y = moons(400, 0)
+    monkeypatch.setattr(SVC, "fit", lambda *_: pytest.fail("trained"))
+    with pytest.raises(ValueError, match=str(rows_needed(0.001))):
+        NSVClassifier(max_disagreement=0.001).fit(X, y)
+    with pytest.raises(ValueError, match="Unknown label type"):
+        NSVClassifier(max_disagreement=0.1).fit(X, X[:, 0])
+
+
 def test_three_classes_share_one_promise():
     X, y = load_iris(return_X_y=True)
     clf = NSVClassifier(max_disagreement=0.2, random_state=0).fit(X, y)

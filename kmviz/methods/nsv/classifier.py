@@ -11,7 +11,8 @@ from sklearn.frozen import FrozenEstimator
 from sklearn.model_selection import train_test_split
 from sklearn.utils import check_random_state
 from sklearn.utils._param_validation import Interval, StrOptions
-from sklearn.utils.validation import validate_data
+from sklearn.utils.multiclass import check_classification_targets
+from sklearn.utils.validation import _num_samples, validate_data
 
 from kmviz.methods.base import FLOATS, MachineClassifier, Problem
 from kmviz.methods.nsv.calibration import (
@@ -22,7 +23,7 @@ from kmviz.methods.nsv.calibration import (
     Calibrator,
 )
 from kmviz.methods.nsv.engine import NSVEngine
-from kmviz.methods.nsv.proof import split_rows, widen_until_proved
+from kmviz.methods.nsv.proof import refuse_few, split_rows, widen_until_proved
 from kmviz.methods.nsv.tables import Options
 from kmviz.methods.progress import part
 
@@ -221,9 +222,11 @@ class NSVClassifier(MachineClassifier):
         """Hold a quarter of the rows out, before anything is trained."""
         if y is None:
             raise ValueError("This estimator requires y to be passed, but y is None.")
+        check_classification_targets(y)
         kept, proof, y_kept, _ = train_test_split(
             X, y, test_size=0.25, stratify=y, random_state=seed
         )
+        refuse_few(self, _num_samples(proof))
         return kept, proof, y_kept
 
     def _split_problems(

@@ -33,16 +33,22 @@ def split_rows(rows: NDArray[Any], seed: int) -> tuple[NDArray[Any], NDArray[Any
     return rows[dealt[:half]], rows[dealt[half:]]
 
 
-def widen_until_proved(clf: Any, proof: NDArray[Any]) -> None:
-    """Give `clf` the smallest margin that `proof` allows, and its `promise_`."""
+def refuse_few(clf: Any, n_rows: int) -> None:
+    """Say how many rows the promise takes, where there are fewer to prove it."""
     rate, confidence = clf.max_disagreement, clf.confidence
-    if upper_bound(0, len(proof), confidence) > rate:
+    if upper_bound(0, n_rows, confidence) > rate:
         needed = rows_needed(rate, confidence)
         raise ValueError(
             f"max_disagreement={rate:g} with confidence={confidence:g} takes at least {needed} "
-            f"rows that set nothing, and there are {len(proof)}. Give {2 * needed} rows of "
+            f"rows that set nothing, and there are {n_rows}. Give {2 * needed} rows of "
             "X_calibration, a larger max_disagreement or a lower confidence."
         )
+
+
+def widen_until_proved(clf: Any, proof: NDArray[Any]) -> None:
+    """Give `clf` the smallest margin that `proof` allows, and its `promise_`."""
+    rate, confidence = clf.max_disagreement, clf.confidence
+    refuse_few(clf, len(proof))
     exact = _winners(clf, [machine.decision_function(proof) for machine in clf.machines_])
     best = None
     for tried, margin in enumerate(MARGINS):

@@ -8,7 +8,7 @@ import io
 import re
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator
-from itertools import dropwhile, islice
+from itertools import chain, dropwhile, islice
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -25,6 +25,7 @@ MAX_CELLS = 50_000_000  # compressed files may unfold to much more than their si
 _DELIMITERS = "\t;,"  # the first wins a tie: decimal commas look like separators
 _DECIMAL_COMMA = re.compile(r"^\s*[+-]?(\d+|\d{1,3}(\.\d{3})+),\d+([eE][+-]?\d+)?\s*$")
 
+_END = ["\x1e", "\x1e"]  # a row after the last; where a quotation mark is open it is none
 
 OnBad = Callable[[int, str], None]
 
@@ -150,16 +151,23 @@ def _rows(
 ) -> Iterator[tuple[int, list[str]]]:
     """Rows below the header with their numbers; each must have as many cells as the first."""
     width = len(dialect.names)
-    reader = csv.reader(
-        dropwhile(lambda line: not line.strip("\r\n"), lines), delimiter=dialect.delimiter
-    )
+    filled = dropwhile(lambda line: not line.strip("\r\n"), lines)
+    ended = chain(filled, [dialect.delimiter.join(_END)])
+    reader = csv.reader(ended, delimiter=dialect.delimiter)
     try:
         for number, row in enumerate(reader, start=1):
-            if row and len(row) != width:
+            message = ""
+            if row == _END:
+                return
+            if row and row[-1].endswith(_END[-1]):
+                message = "opens a quotation mark that is never closed. Close it"
+            elif row and len(row) != width:
                 message = (
-                    f"Row {number} of {name} has {len(row)} cells, the first row has {width}. "
-                    "Mend that row (a stray separator or quotation mark?) and try again."
+                    f"has {len(row)} cells, the first row has {width}. Mend that row (a stray "
+                    "separator or quotation mark?)"
                 )
+            if message:
+                message = f"Row {number} of {name} {message} and try again."
                 if on_bad is None:
                     raise DataError(message)
                 on_bad(number, message)

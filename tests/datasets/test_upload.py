@@ -98,6 +98,8 @@ BROKEN = {
     "damaged Arrow": (b"ARROW1\x00\x00nonsense", "damaged"),
     "empty Parquet": (table(pd.DataFrame({"a": [], "class": []}), "parquet"), "no rows"),
     "unclosed quotation mark": (saved(HEADER + '"' + ROWS), "Row 2"),
+    "unclosed in the last cell": (saved(GOOD + '1,2,red,"a\n2,3,red,b\n'), "never closed"),
+    "a quotation mark at the end": (saved(GOOD + '"'), "never closed"),
 }
 
 
@@ -266,3 +268,14 @@ def test_streaming_refuses_absent_and_empty_files(tmp_path):
     (tmp_path / "empty.csv").touch()
     with pytest.raises(DataError, match="is empty"):
         list(iter_frames(tmp_path / "empty.csv"))
+
+
+def test_rows_after_an_unclosed_quotation_mark_are_not_lost_in_silence(tmp_path):
+    path = tmp_path / "open.csv"
+    path.write_text(GOOD + '1,2,red,"a\n2,3,red,b\n3,4,red,b\n')
+    with pytest.raises(DataError, match="never closed"):
+        list(iter_frames(path))
+    bad = {}
+    kept = pd.concat(iter_frames(path, on_bad=bad.__setitem__))
+    assert len(kept) == len(GOOD.splitlines()) - 1
+    assert list(bad) == [len(GOOD.splitlines()) + 1]

@@ -30,6 +30,9 @@ CERTIFIED = ("anytime", "anytime_spectral", "exact")
 #: These are as good as held-out rows show them to be.
 TESTED = ("nsv_approximate", "nsv", "reduced_5", "reduced", "svtree_path")
 
+#: Methods that answer in place of a trained machine; the others train machines of their own.
+PREPARE_A_MACHINE = ("nsv", "anytime", "reduced", "svtree")
+
 #: No more rows than this are used to time a candidate.
 TIMED_ROWS = {"batch": 500, "single": 100}
 
@@ -65,9 +68,10 @@ def accelerate(
     X : array or frame of shape (n, d)
         Rows like those that will be asked about, best not the ones the machine was trained on.
     method : str, default="auto"
-        "auto" tries them all. Or one by name, which is returned if it keeps the promise, be it
-        the fastest or not: "nsv", "nsv_approximate", "reduced", "reduced_5",
-        "svtree_path", "anytime", "anytime_spectral", "exact".
+        "auto" tries several. Or one by name, which is returned if it keeps the promise, be it
+        the fastest or not: "exact", or a setting of `kmviz.evaluation.catalogue` that answers in
+        place of a trained machine: "nsv", "nsv_approximate", "anytime", "anytime_spectral",
+        "reduced", "reduced_5", "svtree", "svtree_path" and others.
     max_disagreement : float, default=0.001
         The share of queries that may be answered differently from the exact machine.
     confidence : float, default=0.95
@@ -109,24 +113,29 @@ def accelerate(
     frozen = FrozenEstimator(fitted)
     exact = ExactClassifier(frozen).fit(X)
     trial = _Trial(frozen, exact, X, max_disagreement, confidence, queries, random_state)
-    if method in CERTIFIED:
+    if _is_certified(method):
         best = trial.certify(method)
     else:
         certified = [trial.certify(name) for name in CERTIFIED if trial.fits(name)]
         safe = min(certified, key=lambda candidate: candidate.seconds)
-        tested = [name for name in names if name in TESTED and (name == method or trial.fits(name))]
+        tested = [name for name in names if name == method or trial.fits(name)]
         best = trial.fastest_kept(tested, safe)
     best.classifier.promise_ = best.promise
     return best.classifier
 
 
 def _names(method: str) -> tuple[str, ...]:
-    known = (*TESTED, *CERTIFIED)
+    """Return the methods to be tried on held-out rows."""
     if method == "auto":
-        return known
+        return TESTED
+    known = ["exact", *(name for name in SETTINGS if SETTINGS[name].method in PREPARE_A_MACHINE)]
     if method not in known:
         raise ValueError(f"method must be 'auto' or one of {', '.join(known)}; got {method!r}.")
     return (method,)
+
+
+def _is_certified(method: str) -> bool:
+    return method == "exact" or (method in SETTINGS and SETTINGS[method].method == "anytime")
 
 
 @dataclass(frozen=True)

@@ -7,6 +7,7 @@ from sklearn.frozen import FrozenEstimator
 from sklearn.svm import SVC
 
 from kmviz import NSVClassifier
+from kmviz.methods.nsv import proof
 from kmviz.methods.promise import interval, rows_needed
 
 DRAWS, RATE, CONFIDENCE = 200, 0.03, 0.9
@@ -66,6 +67,13 @@ def test_nothing_is_trained_for_a_promise_that_cannot_be_proved(monkeypatch):
         NSVClassifier(max_disagreement=0.001).fit(X, y)
     with pytest.raises(ValueError, match="Unknown label type"):
         NSVClassifier(max_disagreement=0.1).fit(X, X[:, 0])
+
+
+def test_signs_that_rounding_decides_are_told(monkeypatch):
+    X, y = moons(400, 0)
+    monkeypatch.setattr(proof, "_misses", lambda *_: 20)  # even with every vector touched
+    with pytest.raises(ValueError, match="20 of 100 rows .* rounding decides its sign"):
+        NSVClassifier(calibration="train", max_disagreement=0.1).fit(X, y)
 
 
 def test_three_classes_share_one_promise():

@@ -58,8 +58,12 @@ def widen_until_proved(clf: Any, proof: NDArray[Any]) -> None:
         if bound > rate:
             break
         best = margin, Promise(bound, confidence, len(proof), misses)
-    if best is None:
-        raise RuntimeError("The exact machine disagrees with itself; please report this.")
+    if best is None:  # all vectors were touched, and only rounding can have changed a sign
+        raise ValueError(
+            f"max_disagreement={rate:g} cannot be proved: for {misses} of {len(proof)} rows f(x) "
+            "is so near 0 that rounding decides its sign. Give other or more rows of "
+            "X_calibration, or a larger max_disagreement."
+        )
     clf.margin_, clf.promise_ = float(best[0]), best[1]
     _set_margin(clf, best[0])
     clf.overhead_ = float(sum(engine.overhead for engine in clf.engines_))

@@ -143,6 +143,12 @@ def test_rows_stop_a_node():
     assert tree.n_rows[tree.is_leaf].sum() == len(X)
 
 
+@pytest.mark.parametrize("min_rows", [0, 1, 4])
+def test_nodes_too_small_for_two_sides_are_leaves(min_rows):
+    clf = SVTreeClassifier(SVC(C=10.0), split="exact", refit="path", min_rows=min_rows).fit(X, Y)
+    assert (clf.tree_.n_rows[~clf.tree_.is_leaf] > 5).all()
+
+
 def test_the_stem_is_shared():
     clf = SVTreeClassifier(split="exact", refit="path", stem=0.5, max_height=8).fit(X, Y)
     nodes, _, _ = clf.tree_.paths(QUERIES)

@@ -64,7 +64,8 @@ class SVTreeClassifier(MachineClassifier):
         not split. It is a share of `max_mean`, else of `max_height`, or without either of the
         height expected of the whole tree.
     min_rows : int, default=5
-        A node of at most this many training rows is not split.
+        A node of at most this many training rows is not split; with `refit="path"`, which wants
+        three rows a side, nor is one of five.
     max_height : int, default=None
         Most kernel values on a path. None leaves it to `min_rows`.
     scale_columns : bool, default=True

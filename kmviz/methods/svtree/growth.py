@@ -209,7 +209,7 @@ class Growth:
     def _split(
         self, fit: Fit, branch: Branch, values: Floats, exact: Floats
     ) -> tuple[float, list[Branch]]:
-        if self._is_done(branch, exact):
+        if self._is_done(branch, exact, fit.smallest):
             return np.inf, []
         columns = fit.columns(branch)
         score = branch.weight * values[branch.rows, branch.path[-1]]
@@ -242,9 +242,11 @@ class Growth:
             waiting = list(range(columns.shape[1]))
         return waiting[int(fit.gain.of(columns[:, waiting], branch.residual).argmax())]
 
-    def _is_done(self, branch: Branch, exact: Floats) -> bool:
+    def _is_done(self, branch: Branch, exact: Floats, smallest: int) -> bool:
         if len(branch.rows) <= self.min_rows or len(branch.path) == self.max_height:
             return True
+        if 1 < len(branch.rows) < 2 * smallest and len(branch.path) >= self.stem:
+            return True  # too few for two sides
         target = exact[branch.rows]
         if branch.residual @ branch.residual <= 1e-18 * (target @ target):
             return True

@@ -169,15 +169,20 @@ def look_at_path(record: TreeTrace, height: int) -> str:
 
 
 def look_at_heights(problem: Problem, reading: Reading) -> str:
-    curves, full = reading.curves, 1 - problem.test_error
-    best = int(curves["accuracy"].idxmax())
-    gap = full - curves["accuracy"][best]
-    enough = int(curves.index[curves["accuracy"] >= curves["accuracy"][best] - 0.005][0])
-    close = "reaches the full SVM" if gap <= 0.002 else f"stays {gap:.1%} below the full SVM"
-    linear = "above" if curves["accuracy"][best] > reading.linear else "not above"
+    accuracy, full = reading.curves["accuracy"], 1 - problem.test_error
+    best = int(accuracy.idxmax())
+    top, last = accuracy[best], accuracy.iloc[-1]
+    close = f"stays {full - top:.1%} below the full SVM"
+    if top >= full - 0.002:
+        close = "is above the full SVM" if top > full + 0.002 else "reaches the full SVM"
+    linear = "above" if top > reading.linear else "not above"
+    enough = int(accuracy.index[accuracy >= top - 0.005][0])
+    more = "more kernel values bring less than half a percent"
+    if last < top - 0.005:
+        more = f"more kernel values bring nothing: the whole tree has {last:.1%}"
     return (
-        f"At its best (height {best}) the tree {close}, and it is {linear} the linear SVM. From "
-        f"height {enough} on, more kernel values bring less than half a percent."
+        f"At its best (height {best}, {top:.1%}) the tree {close}, and it is {linear} the linear "
+        f"SVM. From height {enough} on, {more}."
     )
 
 

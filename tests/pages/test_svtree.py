@@ -3,13 +3,14 @@
 import io
 import json
 import re
+from types import SimpleNamespace
 
 import numpy as np
 import pandas as pd
 import pytest
 
 from kmviz.methods.svtree import SVTreeClassifier
-from kmviz.ui import parts
+from kmviz.ui import parts, svtree
 from tests.pages.helpers import array, figure, metric, open_page, run, trace
 
 PAGE = "pages/5_Support_Vector_Tree.py"
@@ -107,3 +108,21 @@ def test_the_normalised_kernel_takes_rows_as_its_machine_does():
     assert float(metric(page, "Same answer").rstrip("%")) > 85
     (shown,) = [i.value for i in page.info if "regions at height" in i.value]
     assert int(re.search(r"(\d+) regions at height", shown)[1]) > 3
+
+
+@pytest.mark.parametrize(
+    ("accuracy", "said"),
+    [
+        ([0.6, 0.9, 0.8], ("height 2, 90.0%", "is above the full SVM", "the whole tree has 80.0%")),
+        ([0.6, 0.85, 0.851], ("reaches the full SVM", "From height 2 on", "less than half")),
+        ([0.6, 0.7], ("15.0% below", "not above the linear SVM", "From height 2 on")),
+    ],
+)
+def test_words_on_heights_say_what_the_curve_shows(accuracy, said):
+    heights = pd.RangeIndex(1, len(accuracy) + 1)
+    curves = pd.DataFrame({"accuracy": accuracy}, index=heights)
+    text = svtree.look_at_heights(
+        SimpleNamespace(test_error=0.15), SimpleNamespace(curves=curves, linear=0.7)
+    )
+    for words in said:
+        assert words in text

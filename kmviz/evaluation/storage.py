@@ -21,6 +21,7 @@ from functools import cache
 from pathlib import Path
 from typing import IO, Any
 from zipfile import ZIP_DEFLATED, BadZipFile, ZipFile
+from zlib import error as ZlibError
 
 from kmviz.evaluation.whole import written_whole
 
@@ -34,6 +35,11 @@ PARTS = (
 
 #: What fitted scikit-learn estimators hold beside what skops trusts by itself.
 BESIDE = ("sklearn.frozen._frozen.FrozenEstimator", "numpy.dtype")
+
+#: What reading a file raises that was cut or changed on its way.
+DAMAGED = (
+    BadZipFile, ZlibError, KeyError, EOFError, json.JSONDecodeError, UnicodeDecodeError,
+)  # fmt: skip
 
 File = str | os.PathLike[str] | bytes | IO[bytes]
 
@@ -126,7 +132,7 @@ def load(path: File, trusted: Iterable[str] = ()) -> Any:
         ) from None
     except StorageError:
         raise
-    except (BadZipFile, KeyError, EOFError, json.JSONDecodeError, UnicodeDecodeError) as error:
+    except DAMAGED as error:
         raise StorageError(f"{name} is not a skops file, or it is damaged: {error}.") from error
     except (ValueError, TypeError, AttributeError, IndexError, ImportError) as error:
         raise StorageError(

@@ -170,6 +170,15 @@ def test_malformed_and_hostile_files_are_refused_clearly(content):
     assert len(str(caught.value)) > 20
 
 
+def test_a_file_changed_on_its_way_is_refused_wherever_it_was():
+    content = storage.dumps(_fitted("svtree"))
+    for place in range(0, len(content), len(content) // 40):
+        changed = bytearray(content)
+        changed[place : place + 20] = bytes(b ^ 0x55 for b in changed[place : place + 20])
+        with pytest.raises(storage.StorageError):
+            kmviz.load(bytes(changed))
+
+
 def test_an_archive_that_unfolds_without_end_is_refused(monkeypatch):
     monkeypatch.setattr(storage, "MAX_BYTES", 10_000)
     content = _archive("{}", [("a.npy", b"0" * 20_000)])

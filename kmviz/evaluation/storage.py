@@ -33,8 +33,17 @@ PARTS = (
     "kernels", "machines", "methods", "datasets.encoder", "evaluation.table",
 )  # fmt: skip
 
-#: What fitted scikit-learn estimators hold beside what skops trusts by itself.
-BESIDE = ("sklearn.frozen._frozen.FrozenEstimator", "numpy.dtype")
+#: What fitted scikit-learn estimators hold beside what skops trusts by itself: a frozen machine,
+#: a grid search with its folds and its estimator's own score, calibrated classifiers.
+BESIDE = (
+    "numpy.dtype",
+    "sklearn.frozen._frozen.FrozenEstimator",
+    "sklearn.calibration._CalibratedClassifier",
+    "sklearn.calibration._SigmoidCalibration",
+    "sklearn.metrics._scorer._PassthroughScorer",
+    "sklearn.model_selection._split.KFold",
+    "sklearn.model_selection._split.StratifiedKFold",
+)
 
 #: What reading a file raises that was cut or changed on its way.
 DAMAGED = (

@@ -8,8 +8,10 @@ import zipfile
 import numpy as np
 import pandas as pd
 import pytest
+from sklearn.calibration import CalibratedClassifierCV
 from sklearn.datasets import make_moons
 from sklearn.frozen import FrozenEstimator
+from sklearn.model_selection import GridSearchCV
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import FunctionTransformer, StandardScaler
 from sklearn.svm import SVC
@@ -59,6 +61,14 @@ def test_pipelines_kernels_and_plain_estimators_can_be_stored(estimator):
     clf = estimator.fit(X, y)
     again = kmviz.load(storage.dumps(clf))
     np.testing.assert_allclose(again.decision_function(X), clf.decision_function(X))
+
+
+@pytest.mark.parametrize("method", ["sigmoid", "isotonic"])
+def test_searches_and_calibrated_classifiers_can_be_stored(method):
+    search = GridSearchCV(kmviz.ExactClassifier(SVC()), {"estimator__C": [1, 10]}, cv=2)
+    clf = CalibratedClassifierCV(search, method=method, cv=2).fit(X, y)
+    again = kmviz.load(storage.dumps(clf))
+    np.testing.assert_array_equal(again.predict_proba(X), clf.predict_proba(X))
 
 
 def test_a_table_classifier_keeps_its_encoder():

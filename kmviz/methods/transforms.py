@@ -152,4 +152,4 @@ def _upright(images: NDArray[np.float64]) -> NDArray[np.float64]:
 
 
 def _stretch(by: int, size: int) -> slice:
-    return slice(max(by, 0), size + min(by, 0))
+    return slice(max(by, 0), max(size + min(by, 0), 0))

@@ -34,7 +34,7 @@ from kmviz.machines.reading import last_step, support_vectors
 from kmviz.methods.base import FLOATS, MachineClassifier, Problem
 from kmviz.methods.progress import report
 from kmviz.methods.sums import SumEngine
-from kmviz.methods.transforms import shifts
+from kmviz.methods.transforms import like, shifts
 
 Transform = Callable[[Any], Any]
 
@@ -55,7 +55,7 @@ class VirtualSVClassifier(MachineClassifier):
     shift : int, default=1
         By how many pixels; 0 shifts nothing.
     transforms : list of callables, default=None
-        Each takes rows (as given to `fit`) and returns as many.
+        Each takes rows (as given to `fit`, a copy that it may write to) and returns as many.
     keep_original : bool, default=True
         Whether the support vectors stay beside their copies. Training rows that are no support
         vectors are dropped, as in the paper.
@@ -67,7 +67,7 @@ class VirtualSVClassifier(MachineClassifier):
     original_ : KernelMachine, or a list of them, one a pair, with more than two classes
         The first machine.
     n_virtual_ : int
-        Rows of the second training.
+        Rows of the second training, 0 where nothing is to be transformed.
 
     Examples
     --------
@@ -119,10 +119,11 @@ class VirtualSVClassifier(MachineClassifier):
         problems = self._train(X, y)
         originals = [problem.machine for problem in problems]
         frozen = isinstance(self.estimator, FrozenEstimator)
-        rows, labels = self._frozen_support() if frozen else self._support(X, y)
-        self.n_virtual_ = len(labels)
-        if transforms := self._transforms(rows.shape[1]):
+        columns = originals[0].n_features if frozen else self.n_features_in_
+        self.n_virtual_ = 0
+        if transforms := self._transforms(columns):
             report(0.3, "training on virtual support vectors")
+            rows, labels = self._frozen_support() if frozen else self._support(X, y)
             rows, labels = self._virtual(rows, labels, transforms)
             problems = self._retrained(rows if frozen else self._transformed(rows), labels)
         self.original_ = originals[0] if len(self.classes_) == 2 else originals
@@ -196,13 +197,13 @@ class VirtualSVClassifier(MachineClassifier):
         """Return the rows of the second training."""
         copies = [rows] if self.keep_original else []
         for transform in transforms:
-            copy = transform(rows)
+            copy = transform(rows.copy())  # which it may write to
             if np.shape(copy) != np.shape(rows):
                 raise ValueError(
                     f"transforms must keep the shape of their rows: {transform!r} made "
                     f"{np.shape(copy)} of {np.shape(rows)}."
                 )
-            copies.append(copy)
+            copies.append(copy if hasattr(copy, "iloc") else like(rows, copy))
         return _stacked(copies), np.tile(labels, len(copies))
 
     def _retrained(self, rows: NDArray[Any], labels: NDArray[Any]) -> list[Problem]:

@@ -60,6 +60,8 @@ def test_ink_that_leaves_does_not_come_back_on_the_other_side():
     assert moved.sum() == 0
     up = Shift((4, 4), -1, 0)(image.reshape(1, -1)).reshape(4, 4)
     np.testing.assert_array_equal(up[:, 3], [1, 1, 1, 0])
+    for by in (-5, -4, 4, 5):
+        assert Shift((4, 4), by, 0)(image.reshape(1, -1)).sum() == 0
 
 
 def slant(image):
@@ -155,6 +157,22 @@ def test_tables_stay_tables_on_their_way():
     pipe = make_pipeline(StandardScaler(), SVC())
     clf = VirtualSVClassifier(pipe, transforms=[FlipSign((1,))]).fit(table, Y)
     assert clf.predict(table).shape == (120,)
+    plain = VirtualSVClassifier(pipe, transforms=[lambda t: np.asarray(t) * [1, -1]]).fit(table, Y)
+    np.testing.assert_allclose(plain.decision_function(table), clf.decision_function(table))
+
+
+@pytest.mark.parametrize("frozen", [False, True])
+def test_a_transform_may_write_to_the_rows_it_is_given(frozen):
+    def flip(rows):
+        rows *= [1, -1]
+        return rows
+
+    estimator = FrozenEstimator(SVC(C=10.0).fit(X, Y)) if frozen else SVC(C=10.0)
+    given = X.copy()
+    ours = VirtualSVClassifier(estimator, transforms=[flip, flip]).fit(given, Y)
+    wanted = VirtualSVClassifier(estimator, transforms=[FlipSign((1,))] * 2).fit(X, Y)
+    np.testing.assert_array_equal(given, X)
+    np.testing.assert_allclose(ours.decision_function(X), wanted.decision_function(X))
 
 
 @pytest.mark.parametrize("estimator", [KernelFisherClassifier(), LinearSVC()])
@@ -170,7 +188,10 @@ def test_a_linear_machine_of_three_classes_but_not_a_frozen_one():
     assert clf.score(rows, y) > 0.85
     frozen = FrozenEstimator(LinearSVC().fit(X, Y))
     with pytest.raises(TypeError, match="frozen LinearSVC"):
-        VirtualSVClassifier(frozen).fit(X)
+        VirtualSVClassifier(frozen, transforms=[Permute((1, 0))]).fit(X)
+    untouched = VirtualSVClassifier(frozen).fit(X)  # nothing to transform: as it is
+    np.testing.assert_allclose(untouched.decision_function(X), frozen.decision_function(X))
+    assert untouched.n_virtual_ == 0
 
 
 def test_four_ways_to_shift():

@@ -397,6 +397,30 @@ def test_what_cannot_be_bound_is_said():
         AnytimeClassifier(order="hybrid", query_sample=X[:, :1]).fit(X, Y)
 
 
+def hyperbolic(a, b):
+    return np.tanh(a @ b.T + 1.0)
+
+
+@pytest.mark.filterwarnings("error")
+@pytest.mark.parametrize("order", ORDERS)
+@pytest.mark.parametrize("max_steps", [None, 1])
+@pytest.mark.parametrize("kernel", [hyperbolic, Polynomial(2, 1.0, -0.5)])
+def test_a_kernel_that_is_no_mercer_kernel_is_refused(order, max_steps, kernel):
+    with pytest.raises(ValueError, match="Mercer"):
+        fitted(order, kernel, max_steps=max_steps)
+
+
+def single(a, b):
+    return RBF(0.5)(a.astype(np.float32), b.astype(np.float32))
+
+
+@pytest.mark.filterwarnings("error")
+@pytest.mark.parametrize("order", ORDERS)
+def test_a_kernel_that_computes_in_float32_is_ordered(order):
+    clf = fitted(order, single)
+    assert clf.steps(QUERIES).mean() < clf.machine_.n_vectors / 2
+
+
 @pytest.mark.parametrize("order", ["min_wz", "spectral"])
 def test_stored_and_loaded(tmp_path, order):
     clf = fitted(order)

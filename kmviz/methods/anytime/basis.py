@@ -7,8 +7,9 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy.linalg import LinAlgError, cholesky
 
-from kmviz.kernels import diagonal
+from kmviz.kernels import Polynomial, diagonal, is_known
 from kmviz.machines import KernelMachine
 from kmviz.methods.anytime import orderings
 
@@ -19,6 +20,11 @@ WIDER = ("min_wz_n", "mean_lh_n", "hybrid")
 
 #: At most this many rows stand for "all queries" when no sample is given.
 SAMPLE = 2000
+
+NO_MERCER = (
+    "The kernel matrix of the vectors is not positive semi-definite, so nothing can be bound: "
+    "use a Mercer kernel (a polynomial needs coef0 >= 0)."
+)
 
 
 @dataclass(frozen=True, eq=False)
@@ -46,6 +52,33 @@ def extra_diagonal(self_values: NDArray[np.float64], jitter: float) -> NDArray[n
     return jitter * np.where(self_values > 0, self_values, largest if largest > 0 else 1.0)
 
 
+def factorise(kernel_matrix: NDArray[Any], jitter: float) -> tuple[NDArray[np.float64], float]:
+    """V' of K + jitter; the jitter grows tenfold while rounding spoils the factorisation."""
+    jitter = max(jitter, 1e-13)
+    while jitter < 1e-2:
+        padded = kernel_matrix + np.diag(extra_diagonal(kernel_matrix.diagonal(), jitter))
+        try:
+            return np.ascontiguousarray(cholesky(padded, lower=True)), jitter
+        except LinAlgError:
+            jitter *= 10.0
+    raise ValueError(NO_MERCER)
+
+
+def workable_jitter(kernel: Any, vectors: NDArray[np.float64], jitter: float) -> float:
+    """Return the jitter that the kernel matrix of a machine's vectors takes.
+
+    A kernel that is no Mercer kernel is refused: a short basis may have a factor all the same,
+    and its bounds would be wrong.
+    """
+    if not len(vectors):
+        return jitter
+    if not is_known(kernel):
+        return factorise(np.asarray(kernel(vectors, vectors), dtype=np.float64), jitter)[1]
+    if isinstance(kernel, Polynomial) and kernel.coef0 < 0:
+        raise ValueError(NO_MERCER)
+    return jitter
+
+
 def ordered(
     machine: KernelMachine, order: str, n_steps: int, jitter: float,
     X: NDArray[Any], queries: NDArray[Any], rng: np.random.RandomState,
@@ -68,6 +101,7 @@ def ordered(
     """
     m = machine.n_vectors
     rows = machine.vectors.astype(np.float64, copy=False)
+    jitter = workable_jitter(machine.kernel, rows, jitter)
     if order == "given" or m == 0:
         chosen = np.arange(m)[:n_steps]
         return Basis(rows[chosen], chosen, n_steps == m)

@@ -6,13 +6,13 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.linalg import LinAlgError, cholesky, solve_triangular
+from scipy.linalg import solve_triangular
 
 from kmviz.kernels import RBF, diagonal, is_known
 from kmviz.loops.anytime import BIAS, close_bounds
 from kmviz.loops.threads import over_chunks
 from kmviz.machines import KernelMachine
-from kmviz.methods.anytime.basis import Basis, extra_diagonal
+from kmviz.methods.anytime.basis import Basis, factorise
 from kmviz.methods.anytime.bounds import ULP, Bounds, Floats, Ints
 from kmviz.traces import AnytimeTrace
 
@@ -61,7 +61,7 @@ class CholeskyEngine(Bounds):
         K_zz = _values(kernel, rows, rows)  # eq. 6
         K_zw = K_zx @ weights  # eq. 7
         K_ww = max(float(weights @ (_values(kernel, vectors, vectors) @ weights)), 0.0)  # eq. 8
-        self.factor, self.jitter = _factorise(K_zz, jitter)
+        self.factor, self.jitter = factorise(K_zz, jitter)
         solved = solve_triangular(self.factor, K_zw, lower=True) if len(K_zw) else K_zw
         # Rounding must not make a bound too tight: squares are widened by what sums of K terms
         # lose, W's also by what beta' K beta loses, outputs by what the exact sum can lose.
@@ -206,18 +206,3 @@ def _values(kernel: Any, X: NDArray[Any], Z: NDArray[Any]) -> Floats:
     if not len(X) or not len(Z):
         return np.empty((len(X), len(Z)))
     return np.asarray(kernel(X, Z), dtype=np.float64)
-
-
-def _factorise(K_zz: Floats, jitter: float) -> tuple[Floats, float]:
-    """V' of K_ZZ + jitter; the jitter grows tenfold while rounding spoils the factorisation."""
-    jitter = max(jitter, 1e-13)
-    while jitter < 1e-2:
-        padded = K_zz + np.diag(extra_diagonal(K_zz.diagonal(), jitter))
-        try:
-            return np.ascontiguousarray(cholesky(padded, lower=True)), jitter
-        except LinAlgError:
-            jitter *= 10.0
-    raise ValueError(
-        "The kernel matrix of the basis is not positive semi-definite, so nothing can be bound: "
-        "use a Mercer kernel (a polynomial needs coef0 >= 0)."
-    )

@@ -58,10 +58,12 @@ def add_problem_options(parser: argparse.ArgumentParser) -> None:
     """Declare what names the data and the machine, the same for every command."""
     parser.add_argument("data", help="a CSV, TSV, Parquet or Arrow file, or an embedded data set")
     parser.add_argument("--target", help="the column to predict (default: found by its name)")
-    parser.add_argument("--test-share", type=float, default=0.3, help="share of rows held out")
-    parser.add_argument("--pair", help="two digits of an image set, as 3-8")
+    parser.add_argument(
+        "--test-share", type=float, default=0.3, help="share of a file's rows held out"
+    )
+    parser.add_argument("--pair", help="two digits of an embedded image set, as 3-8")
     parser.add_argument("--n", type=int, help="training rows of an embedded data set")
-    parser.add_argument("--seed", type=int, default=0)
+    parser.add_argument("--seed", type=_seed, default=0, help="a whole number from 0 up")
     machine = parser.add_argument_group("the machine")
     machine.add_argument(
         "--kernel", choices=("rbf", "linear", "poly", "poly_normalized"), default="rbf"
@@ -74,17 +76,38 @@ def add_problem_options(parser: argparse.ArgumentParser) -> None:
     )
 
 
+def _seed(text: str) -> int:
+    if not text.isdecimal():
+        raise argparse.ArgumentTypeError(f"{text!r} is no whole number from 0 up")
+    return int(text)
+
+
 def read(options: argparse.Namespace) -> Given:
     """Read the file or load the embedded set that the options name."""
-    if options.data in datasets.names() and not Path(options.data).exists():
+    is_file = Path(options.data).exists()
+    if options.data in datasets.names() and not is_file:
         return Given(_embedded(options), None)
+    if not is_file:
+        raise BadInput(
+            f"There is no file {options.data!r}, and no data set of that name in 'kmviz data list'."
+        )
+    refuse_embedded_options(options)
     data, encoder = datasets.encode_table(
         options.data, options.target, options.test_share, options.seed
     )
     return Given(data, encoder)
 
 
+def refuse_embedded_options(options: argparse.Namespace) -> None:
+    """Refuse what a file has no use for."""
+    for option in ("pair", "n"):
+        if getattr(options, option) is not None:
+            raise BadInput(f"--{option} is for embedded data sets; leave it out with a file.")
+
+
 def _embedded(options: argparse.Namespace) -> Dataset:
+    if options.target is not None:
+        raise BadInput(f"--target is for files; {options.data} has its classes. Leave it out.")
     chosen: dict[str, Any] = {"seed": options.seed, "n": options.n}
     if options.pair:
         try:

@@ -60,16 +60,22 @@ class Writer(Protocol):
 
 
 class CsvWriter:
-    """`row,label` (and `output`) lines; the delimiter follows the file's name."""
+    """`row,label` (and `output`) lines; the delimiter follows the file's name.
+
+    The header comes with the first block: input that is refused at once leaves no output.
+    """
 
     def __init__(self, path: Path | None, with_outputs: bool) -> None:
         self._stream = sys.stdout if path is None else path.open("w", encoding="utf-8", newline="")
         self._owned = path is not None
         delimiter = "\t" if path is not None and ".tsv" in path.suffixes else ","
         self._lines = csv.writer(self._stream, delimiter=delimiter, lineterminator="\n")
-        self._lines.writerow(["row", "label", *(["output"] if with_outputs else [])])
+        self._header = ["row", "label", *(["output"] if with_outputs else [])]
 
     def write(self, rows: Any, labels: NDArray[Any], outputs: NDArray[Any] | None) -> None:
+        if self._header:
+            self._lines.writerow(self._header)
+            self._header = []
         named = {value: safe_cell(value) for value in set(labels.tolist()) - {None}}
         named[None] = ""
         cells = [named[value] for value in labels.tolist()]

@@ -97,6 +97,8 @@ def _label(model: Any, options: argparse.Namespace, writer: Writer, console: Con
         writer.write(numbers, labels, outputs)
         counts.rows += len(numbers)
         console.progress(min(block.bytes_read / size, 1.0), f"{counts.rows:,} rows")
+    if not counts.rows:  # a header all the same
+        writer.write([], np.empty(0, dtype=object), np.empty(0) if options.decision else None)
     return counts
 
 

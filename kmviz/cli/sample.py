@@ -18,6 +18,7 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from kmviz.cli.console import BadInput
+from kmviz.cli.data import refuse_embedded_options
 from kmviz.cli.predict import open_array
 from kmviz.datasets import DataError, TableEncoder, iter_frames
 from kmviz.methods import progress
@@ -60,6 +61,7 @@ def rows_within(memory: int, n_features: int, local: bool) -> int:
 
 def read_sample(options: argparse.Namespace, memory: int) -> Sample:
     """Draw the rows that `fit --memory` trains on."""
+    refuse_embedded_options(options)
     local = options.method in ("falk", "falk_100")
     if Path(options.data).suffix == ".npy":
         found = _from_array(options, memory, local)
@@ -89,7 +91,10 @@ def _from_array(options: argparse.Namespace, memory: int, local: bool) -> tuple[
     place = Path(options.target)
     if not place.is_file():
         raise BadInput(f"There is no file {options.target!r} with the classes.")
-    y = np.load(place, mmap_mode="r", allow_pickle=False)
+    try:
+        y = np.load(place, mmap_mode="r", allow_pickle=False)
+    except ValueError as error:
+        raise BadInput(f"{place.name} is not a plain .npy array: {error}") from error
     if y.shape != (len(X),):
         raise BadInput(f"{place.name} has shape {y.shape}; {len(X):,} classes are needed.")
     kept = _drawn(len(X), rows_within(memory, X.shape[1], local), options.seed)

@@ -50,6 +50,21 @@ def test_without_out_the_labels_go_to_stdout(model, new_rows, capsys):
     assert capsys.readouterr().out.startswith("row,label\n2,")
 
 
+@pytest.mark.parametrize("content", ["", "a,b,c\n1,2,3\n", "a,b,c,colour\nx,1,2,red\n"])
+def test_what_is_refused_at_once_leaves_stdout_empty(model, content, tmp_path, capsys):
+    path = tmp_path / "rows.csv"
+    path.write_text(content)
+    assert _predict(model, path) == 2
+    assert capsys.readouterr().out == ""
+
+
+def test_no_rows_are_a_header(model, tmp_path, capsys):
+    path = tmp_path / "rows.csv"
+    path.write_text("a,b,c,colour\n")
+    assert _predict(model, path, "--decision") == 0
+    assert capsys.readouterr().out == "row,label,output\n"
+
+
 @pytest.fixture
 def bad_rows(new_rows):
     lines = new_rows.read_text().splitlines()

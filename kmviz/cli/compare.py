@@ -14,8 +14,8 @@ from kmviz.cli.console import BadInput, Console
 from kmviz.cli.files import safe_cell
 from kmviz.cli.machine import machine
 from kmviz.evaluation.advice import advice
-from kmviz.evaluation.compare import as_table, compare_rows
-from kmviz.evaluation.whole import written_whole
+from kmviz.evaluation.compare import COLUMNS, as_table, compare_rows
+from kmviz.evaluation.whole import check_place, written_whole
 
 SHOWN = {
     "accuracy": "{:.4f}", "disagreements": "{:.0f}", "disagreement_high": "{:.3%}",
@@ -46,12 +46,14 @@ def add_to(commands: Any) -> None:
 
 def run(options: argparse.Namespace, console: Console) -> int:
     """Compare, print, advise; a run that is stopped keeps its finished rows in --out."""
+    if options.out:
+        check_place(options.out)
     earlier = _earlier(options)
     given = data_command.read(options)
     data = given.data
     console.say(data.about)
     estimator = machine(options, scaled=given.encoder is not None and not options.no_scale)
-    names = options.methods.split(",") if options.methods else None
+    names = [n.strip() for n in options.methods.split(",")] if options.methods else None
     rows: dict[str, dict[str, Any]] = {}
     try:
         for name, row in compare_rows(
@@ -78,7 +80,17 @@ def _earlier(options: argparse.Namespace) -> pd.DataFrame | None:
         raise BadInput("--resume needs --out, the table of the earlier run.")
     if not options.out.exists():
         return None
-    return pd.read_csv(options.out, index_col="method").fillna({"note": "", "error": ""})
+    texts = {"note": "", "error": ""}
+    try:
+        table = pd.read_csv(options.out, index_col="method", dtype=dict.fromkeys(texts, str))
+    except ValueError:
+        table = pd.DataFrame()
+    if not set(COLUMNS) <= set(table.columns):
+        raise BadInput(
+            f"{options.out.name} is not the table of an earlier run; leave --resume out or name "
+            "another --out."
+        )
+    return table.fillna(texts)
 
 
 def _write(table: pd.DataFrame, path: Path) -> None:

@@ -12,10 +12,7 @@ from pathlib import Path
 @contextmanager
 def written_whole(path: Path) -> Iterator[Path]:
     """Give a temporary path beside `path`; rename it at the end, remove it if anything fails."""
-    if not path.parent.is_dir():
-        raise FileNotFoundError(f"There is no folder {str(path.parent)!r} to write to.")
-    if path.is_dir():
-        raise IsADirectoryError(f"{str(path)!r} is a folder; name a file.")
+    check_place(path)
     handle, name = tempfile.mkstemp(
         dir=path.parent, prefix=f".{path.stem}.", suffix=f".part{path.suffix}"
     )
@@ -27,6 +24,14 @@ def written_whole(path: Path) -> Iterator[Path]:
         temporary.replace(path)
     finally:
         temporary.unlink(missing_ok=True)
+
+
+def check_place(path: Path) -> None:
+    """Refuse a path that no file can be written to, before any work is done."""
+    if not path.parent.is_dir():
+        raise FileNotFoundError(f"There is no folder {str(path.parent)!r} to write to.")
+    if path.is_dir():
+        raise IsADirectoryError(f"{str(path)!r} is a folder; name a file.")
 
 
 def _umask() -> int:

@@ -8,6 +8,7 @@ import pytest
 
 import kmviz
 from kmviz import datasets
+from kmviz.cli import compare
 from kmviz.cli.files import bytes_of, safe_cell
 from kmviz.cli.main import main
 from kmviz.evaluation import papers
@@ -85,6 +86,8 @@ BAD = [
     (["predict", "{table}", "{table}"], "not a skops file"),
     (["compare", "{table}", "--methods", "nvs"], "No method is called"),
     (["compare", "banana", "--resume"], "--out"),
+    (["compare", "{table}", "--resume", "--out", "{table}"], "not the table of an earlier run"),
+    (["compare", "banana", "--out", "no/where/table.csv"], "no folder"),
     (["papers", "--only", "nothing"], "No table matches"),
     (["bench", "--only", "nothing"], "No benchmark"),
     (["dance"], "invalid choice"),
@@ -109,6 +112,11 @@ def test_bad_input_is_one_clear_line_and_code_2(
     assert list(tmp_path.iterdir()) == []
 
 
+def test_compare_looks_where_it_will_write_before_it_works(tmp_path, monkeypatch):
+    monkeypatch.setattr(compare, "compare_rows", lambda *_, **__: pytest.fail("it worked"))
+    assert main(["-q", "compare", "banana", "--out", str(tmp_path)]) == 2
+
+
 def test_compare_prints_a_table_and_advice_and_resumes(table, tmp_path, capsys):
     out = tmp_path / "table.csv"
     common = ["-q", "compare", str(table), "--target", "kind", "--no-time", "--out", str(out)]
@@ -119,7 +127,8 @@ def test_compare_prints_a_table_and_advice_and_resumes(table, tmp_path, capsys):
     assert written.index.tolist() == ["exact", "nsv", "linear_svc"]
     written.loc["nsv", "accuracy"] = 0.125
     written.to_csv(out)
-    assert main([*common, "--methods", "nsv,svtree", "--resume"]) == 0
+    assert main([*common, "--methods", "nsv, svtree", "--resume"]) == 0
+    assert capsys.readouterr().err == ""
     again = pd.read_csv(out, index_col="method")
     assert again.index.tolist() == ["exact", "nsv", "svtree"]
     assert again.loc["nsv", "accuracy"] == 0.125, "kept"

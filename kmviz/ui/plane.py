@@ -50,7 +50,7 @@ def _plane(key: tuple, size: int, _problem: Problem) -> Plane:
             values=values,
             **parts,
         )
-    centre, directions, share = principal_axes(data.X_train)
+    centre, directions, share = axes_of(_problem)
     d = data.X_train.shape[1]
     axes = ("first principal component", "second principal component")
     title = f"PCA projection of {d} dimensions, {share:.0%} of the variance"
@@ -64,6 +64,16 @@ def _plane(key: tuple, size: int, _problem: Problem) -> Plane:
         title=title,
         **parts,
     )
+
+
+def axes_of(problem: Problem) -> tuple[NDArray, NDArray, float]:
+    """Return the principal axes of the training rows, computed once a problem."""
+    return _axes_of(problem.key, problem)
+
+
+@st.cache_resource(max_entries=16, show_spinner=False)
+def _axes_of(key: tuple, _problem: Problem) -> tuple[NDArray, NDArray, float]:
+    return principal_axes(_problem.data.X_train)
 
 
 def principal_axes(X: NDArray[Any]) -> tuple[NDArray, NDArray, float]:

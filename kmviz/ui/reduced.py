@@ -28,7 +28,7 @@ from kmviz.methods.transforms import shifts
 from kmviz.methods.virtual import VirtualSVClassifier
 from kmviz.ui import parts, state
 from kmviz.ui.params import Choice, Number
-from kmviz.ui.plane import grid, plane, principal_axes
+from kmviz.ui.plane import axes_of, grid, plane
 from kmviz.ui.problem import Problem
 
 METHODS = {
@@ -257,7 +257,7 @@ def _strip(key: tuple, shift: int, shape: tuple[int, int], _problem: Problem) ->
 def _on_plane(problem: Problem, vectors: NDArray[Any]) -> NDArray[Any]:
     if problem.is_plane:
         return vectors
-    centre, directions, _ = principal_axes(problem.data.X_train)
+    centre, directions, _ = axes_of(problem)
     return (vectors - centre) @ directions
 
 

@@ -1,5 +1,7 @@
 """The Reduced set page: charts, numbers that agree, a slider that searches nothing."""
 
+from importlib import import_module
+
 import numpy as np
 import pytest
 
@@ -39,6 +41,14 @@ def test_the_slider_reads_and_does_not_search(monkeypatch):
     assert float(metric(app, "ρ")) < float(before)
     assert figure(app, "reduced_error")["layout"]["shapes"][0]["x0"] == 16
     assert app.query_params["vectors"] == "16"
+
+
+def test_the_slider_computes_no_projection_again(monkeypatch):
+    app = open_page(PAGE, data="heart", vectors=4)
+    monkeypatch.setattr(import_module("kmviz.ui.plane"), "principal_axes", None)
+    app.slider(key="vectors").set_value(6)
+    run(app)
+    assert metric(app, "Vectors") == "6"
 
 
 def test_images_are_shifted_then_reduced():

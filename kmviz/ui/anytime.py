@@ -86,7 +86,9 @@ def orderings_figure(problem: Problem, order: str) -> Any:
 def sentence(problem: Problem, record: AnytimeTrace, step: int) -> str:
     """Say what is known of f(x) after `step` kernel values."""
     low, high = record.lower[step], record.upper[step]
-    text = f"After **{step} kernel values** we know that f(x) is in **[{low:.4g}, {high:.4g}]**"
+    digits = next((n for n in range(4, 12) if f"{low:.{n}g}" != f"{high:.{n}g}"), 12)
+    ends = f"[{low:.{digits}g}, {high:.{digits}g}]"
+    text = f"After **{step} kernel values** we know that f(x) is in **{ends}**"
     if figures.is_certain(record, step):
         name = problem.names[int(low > 0)]
         return f"{text}: the class is **{name}**, for certain."

@@ -1,5 +1,7 @@
 """The Anytime bounds page without a browser."""
 
+import re
+
 import numpy as np
 import pytest
 
@@ -106,3 +108,9 @@ def test_the_code_to_take_home_rebuilds_the_page(order):
     assert f"{names['clf'].steps(names['X_test']).mean():.1f}" == metric(page, "Mean kernel values")
     low, high = names["lower"][0], names["upper"][0]
     assert any(f"[{low:.4g}, {high:.4g}]" in text.value for text in page.markdown)
+
+
+def test_a_narrow_interval_is_told_with_ends_that_differ():
+    page = open_page(PAGE, data="haberman", basis="given", step=90)
+    (ends,) = re.findall(r"f\(x\) is in \*\*\[(.*), (.*)\]\*\*", page.markdown[1].value)
+    assert float(ends[0]) < float(ends[1])

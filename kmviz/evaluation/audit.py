@@ -8,6 +8,7 @@ from math import ceil
 from typing import Any
 
 import numpy as np
+from sklearn.pipeline import Pipeline
 from sklearn.utils import _safe_indexing, check_random_state
 from sklearn.utils.validation import _num_samples, check_is_fitted
 
@@ -73,7 +74,8 @@ def audit(
     Parameters
     ----------
     clf : fitted classifier
-        A method on a trained machine (not FaLK-SVM, which has none).
+        A method on a trained machine (not FaLK-SVM, which has none), or a `Pipeline` that ends
+        in one.
     X : array or frame of shape (n, d)
         Queries as they come.
     share : float, default=0.01
@@ -103,8 +105,9 @@ def audit(
     """
     if not 0 < share <= 1:
         raise ValueError(f"share must be above 0 and at most 1; got {share!r}.")
-    if isinstance(clf, TableClassifier):
-        clf, X = clf.classifier, clf.encoder.transform(X)
+    if not 0 < confidence < 1:
+        raise ValueError(f"confidence is a share between 0 and 1; got {confidence!r}.")
+    clf, X = _unwrapped(clf, X)
     check_is_fitted(clf)
     if not hasattr(clf, "machines_"):
         raise TypeError(
@@ -134,3 +137,12 @@ def audit(
             stacklevel=2,
         )
     return result
+
+
+def _unwrapped(clf: Any, X: Any) -> tuple[Any, Any]:
+    """The classifier behind an encoder or at the end of a Pipeline, and the rows it sees."""
+    if isinstance(clf, TableClassifier):
+        return _unwrapped(clf.classifier, clf.encoder.transform(X))
+    if isinstance(clf, Pipeline):
+        return _unwrapped(clf[-1], clf[:-1].transform(X) if len(clf) > 1 else X)
+    return clf, X

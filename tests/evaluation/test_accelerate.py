@@ -154,6 +154,15 @@ def test_an_audit_estimates_the_disagreement(svc, banana):
     assert again == result
 
 
+def test_an_audit_of_a_pipeline_is_that_of_its_last_step(banana):
+    clf = make_pipeline(StandardScaler(), kmviz.NSVClassifier(window=0))
+    clf.fit(banana.X_train, banana.y_train)
+    found = kmviz.audit(clf, banana.X_test, share=0.2, random_state=0)
+    rows = clf[:-1].transform(banana.X_test)
+    assert found == kmviz.audit(clf[-1], rows, share=0.2, random_state=0)
+    assert found.disagreements > 0
+
+
 def test_an_audit_of_a_reduced_set_asks_the_original(svc, banana):
     small = kmviz.ReducedSetClassifier(FrozenEstimator(svc), n_vectors=3, random_state=0)
     small.fit(banana.X_train)
@@ -181,3 +190,5 @@ def test_an_audit_needs_an_exact_machine_and_a_share(banana, svc):
     exact = kmviz.ExactClassifier(FrozenEstimator(svc)).fit(banana.X_train)
     with pytest.raises(ValueError, match="share"):
         kmviz.audit(exact, banana.X_test, share=0)
+    with pytest.raises(ValueError, match="confidence"):
+        kmviz.audit(exact, banana.X_test, confidence=1.0)

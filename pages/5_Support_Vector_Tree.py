@@ -48,8 +48,8 @@ with sums:
         figures.tree_sum(trace, height, svtree.images(problem, trace)), "tree_sum",
         "The running sum along the path against the exact output, step by step.",
     )  # fmt: skip
-ui.look_for(svtree.look_at_path(trace, height))
-st.dataframe(svtree.path_table(trace, height), hide_index=True, placeholder="")
+ui.look_for(svtree.look_at_path(trace, height, refit))
+svtree.show_path(trace, height)
 svtree.node_card(problem, reading, node)
 
 st.subheader("How high should it be?", anchor=False)

@@ -155,16 +155,18 @@ def look_at_map(problem: Problem, reading: Reading, height: int) -> str:
     )
 
 
-def look_at_path(record: TreeTrace, height: int) -> str:
+def look_at_path(record: TreeTrace, height: int, refit: str) -> str:
     last = min(height, record.stop)
     sums = record.partial[1 : last + 1]
     turns = int(np.sum(np.diff(np.sign(sums)) != 0))
     often = {0: "never changes its sign", 1: "changes its sign once"}
     signs = often.get(turns, f"changes its sign {turns} times")
+    anew = " Each node weighs its whole path anew: its score is not what the sum grows by."
     return (
         f"Left where the score is at most the threshold, right above it. The running sum {signs} "
-        f"on the way and ends {abs(sums[-1] - record.exact):.2g} from f(x). Click a node to see "
-        "its region on the map and its training rows below."
+        f"on the way and ends {abs(sums[-1] - record.exact):.2g} from f(x)."
+        f"{anew if refit == 'path' else ''} Click a node to see its region on the map and its "
+        "training rows below."
     )
 
 
@@ -203,6 +205,16 @@ def path_table(record: TreeTrace, height: int) -> pd.DataFrame:
             "goes": np.where(split, np.where(score <= threshold, "left", "right"), ""),
             "running sum": record.partial[asked],
         }
+    )
+
+
+def show_path(record: TreeTrace, height: int) -> None:
+    """Draw the query's path as a table; kernel values may be tiny."""
+    table = path_table(record, height)
+    short = st.column_config.NumberColumn(format="%.4g")
+    columns = table.columns[table.dtypes == np.float64]
+    st.dataframe(
+        table, hide_index=True, placeholder="", column_config=dict.fromkeys(columns, short)
     )
 
 

@@ -126,3 +126,16 @@ def test_words_on_heights_say_what_the_curve_shows(accuracy, said):
     )
     for words in said:
         assert words in text
+
+
+def test_tiny_kernel_values_are_short_in_the_table(page):
+    columns = json.loads(page.dataframe[0].proto.columns)
+    for name in ("kernel value", "score", "threshold", "running sum"):
+        assert columns[name]["type_config"]["format"] == "%.4g"
+
+
+def test_a_sum_that_is_weighed_anew_is_said():
+    said = "not what the sum grows by"
+    for refit in ("column", "path"):
+        app = open_page(PAGE, data="two_moons", refit=refit)
+        assert any(said in info.value for info in app.info) == (refit == "path")

@@ -12,6 +12,8 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from math import isfinite
+from numbers import Real
 from typing import Any
 
 import numpy as np
@@ -49,6 +51,15 @@ def power(base: NDArray[Any], degree: int) -> NDArray[Any]:
         if degree:
             square = square * square
     return np.ones_like(base) if result is None else result
+
+
+def _is_finite(value: object) -> bool:
+    return isinstance(value, Real) and isfinite(value)
+
+
+def _check_gamma(gamma: float) -> None:
+    if not _is_finite(gamma) or gamma <= 0:
+        raise ValueError(f"gamma must be a positive number; got {gamma!r}.")
 
 
 @dataclass(frozen=True)
@@ -97,10 +108,11 @@ class Polynomial:
     coef0: float = 1.0
 
     def __post_init__(self) -> None:
-        if int(self.degree) != self.degree or self.degree < 1:
+        if not _is_finite(self.degree) or int(self.degree) != self.degree or self.degree < 1:
             raise ValueError(f"degree must be a whole number from 1 up; got {self.degree!r}.")
-        if self.gamma <= 0:
-            raise ValueError(f"gamma must be positive; got {self.gamma!r}.")
+        _check_gamma(self.gamma)
+        if not _is_finite(self.coef0):
+            raise ValueError(f"coef0 must be a number; got {self.coef0!r}.")
         object.__setattr__(self, "degree", int(self.degree))
 
     @property
@@ -141,8 +153,7 @@ class RBF:
     gamma: float
 
     def __post_init__(self) -> None:
-        if self.gamma <= 0:
-            raise ValueError(f"gamma must be positive; got {self.gamma!r}.")
+        _check_gamma(self.gamma)
 
     @property
     def plain(self) -> RBF:

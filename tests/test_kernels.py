@@ -109,6 +109,11 @@ def test_power_by_multiplication(degree, base):
     ("make", "message"),
     [
         (lambda: RBF(0.0), "gamma"),
+        (lambda: RBF("scale"), "gamma must be a positive number; got 'scale'"),
+        (lambda: RBF(np.nan), "gamma"),
+        (lambda: RBF(np.inf), "gamma"),
+        (lambda: Polynomial(degree="cubic"), "degree"),
+        (lambda: Polynomial(coef0=np.nan), "coef0"),
         (lambda: Polynomial(degree=0), "degree"),
         (lambda: Polynomial(degree=2.5), "degree"),
         (lambda: Polynomial(gamma=-1.0), "gamma"),

@@ -146,6 +146,27 @@ def test_the_least_useful_vectors_are_sought_anew():
     assert basis.gains.sum() >= (1 - 1e-9) * once.gains.sum()
 
 
+@every_kernel
+def test_as_many_vectors_as_are_different_say_everything(kernel):
+    rng = np.random.default_rng(3)
+    rows, beta = np.repeat(rng.normal(size=(3, 4)), 7, axis=0), rng.normal(size=21)
+    machine = KernelMachine(rows, beta, 0.5, kernel)
+    space = space_of(kernel, rows)
+    for sizes in ([3], [1, 3], [2, 9], [21]):
+        path = grow(machine, space, sizes)
+        assert path.n_vectors <= sizes[-1]
+        assert path.rho[-1] < 1e-3
+        few = path.machine(path.n_vectors)
+        np.testing.assert_allclose(
+            few.decision_function(X @ np.ones((2, 4))),
+            machine.decision_function(X @ np.ones((2, 4))),
+            atol=1e-3 * np.abs(beta).sum() * np.abs(kernel.diag(X @ np.ones((2, 4)))).max(),
+        )
+    whole = machine_of(kernel)
+    path = grow(whole, space_of(kernel, whole.vectors), [whole.n_vectors])
+    assert path.rho[-1] < 1e-3
+
+
 def test_a_subclass_is_known_by_its_values():
     class Same(RBF):
         """The parent's values."""

@@ -9,7 +9,8 @@ Departures
 ----------
 - All vectors are moved together by L-BFGS instead of conjugate gradient
   (`path.move_together` takes both), with exact weights at every step. Before, where time allows,
-  the vectors that matter least are sought anew a few times (`path.renew`).
+  support vectors are tried as a start, and the vectors that matter least are sought anew a few
+  times (`path.renew`).
 - Vectors of radial kernels are sought about the mean, in units of the kernel's width.
 - Vectors of polynomial kernels are sought as directions of augmented rows (see `space`), so the
   flat scale of a homogeneous kernel does not matter, and quadratic kernels with a constant have

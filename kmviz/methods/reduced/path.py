@@ -34,12 +34,13 @@ from kmviz.methods.reduced.space import OpaqueSpace, Space
 #: 200 products), or after so many steps: some ten seconds.
 WORK, FEWEST, MOST = 1e11, 25, 500
 
-#: Where there is work left for it: how often the least useful vectors are sought anew, what share
-#: of them, and the steps of the descent after each time.
+#: Where there is time left: how often the least useful vectors are sought anew, what share of
+#: them, and the steps of the descent after each time.
 RENEWALS, RENEWED, BRIEF = 4, 0.2, 100
 
-#: Growth ends where a vector explains less than this share of ||Psi||^2.
-NOTHING = 1e-14
+#: Growth ends where a vector explains less than this share of ||Psi||^2; vectors that leave less
+#: than the second of it are taken as they are.
+NOTHING, LITTLE = 1e-14, 1e-6
 
 SEARCHES: dict[str, search.Search] = {
     "joint": search.by_gradient,
@@ -200,8 +201,8 @@ def _grown(
         grown = _stage(space, target, basis.vectors, stages[-1].first if stages else 0)
         stages = [*stages[:-1], grown]
         if is_jointly:
-            if max_iter is None and size == sizes[-1] and not is_done:
-                renew(basis, find)
+            if size == sizes[-1] and not is_done:
+                _look_about(basis, find, max_iter)
             move_together(basis, max_iter=max_iter, share=(size / sizes[-1]))
             stages.append(_stage(space, target, basis.vectors, basis.n))
         path = Path(machine, tuple(stages), _rho(stages, target))
@@ -226,20 +227,35 @@ def move_together(
     return found
 
 
-def renew(basis: Basis, find: search.Search) -> None:
-    """Seek the vectors that matter least anew, beside the others, while F falls.
+def _look_about(basis: Basis, find: search.Search, max_iter: int | None) -> None:
+    """Before the last descent, try other starts, as far as there is time for them.
 
-    Not in the paper. A descent may come to rest where a few vectors hardly matter; how good the
-    place is then depends on chance. Problems that leave no time for it are left as they are.
+    Not in the paper. Support vectors as they are may explain everything, as they do where a
+    machine has no more different ones.
     """
-    n, d = basis.vectors.shape
-    if n < 2 or _steps(n, len(basis.target.rows), d) < 2 * MOST:
-        return
-    move_together(basis, max_iter=BRIEF)
+    target, (n, d) = basis.target, basis.vectors.shape
+    chosen = Basis(target, n)
+    _fill(chosen, search.by_selection, n, n)
+    if chosen.gains.sum() > (1.0 - LITTLE) * target.norm_sq:
+        basis.replace(chosen.vectors)
+    elif max_iter is None and n > 1 and _steps(n, len(target.rows), d) >= 2 * MOST:
+        for start in (basis, chosen):
+            move_together(start, max_iter=BRIEF)
+        if chosen.gains.sum() > basis.gains.sum():
+            basis.replace(chosen.vectors)
+        renew(basis, find)
+
+
+def renew(basis: Basis, find: search.Search) -> None:
+    """Seek the vectors that matter least anew, beside the others, as long as F falls.
+
+    A descent may come to rest where a few vectors hardly matter; how good the place is would then
+    depend on chance.
+    """
     for _ in range(RENEWALS):
         Z, explained = basis.vectors.copy(), basis.gains.sum()
-        basis.replace(Z[np.argsort(basis.losses())[max(1, int(RENEWED * n)) :]])
-        is_done = _fill(basis, find, n, n)
+        basis.replace(Z[np.argsort(basis.losses())[max(1, int(RENEWED * len(Z))) :]])
+        is_done = _fill(basis, find, len(Z), len(Z))
         move_together(basis, max_iter=BRIEF)
         if basis.gains.sum() < explained:
             basis.replace(Z)
@@ -311,10 +327,11 @@ def _stage(space: Space, target: Target, Z: Floats, first: int) -> Stage:
 
 def _rho(stages: list[Stage], target: Target) -> Floats:
     """Return sqrt(F) / ||Psi|| of each size, each from the stage that serves it."""
-    left = np.ones(len(stages[-1].vectors) + 1)
+    last = len(stages[-1].vectors)  # a later stage may take fewer
+    left = np.ones(last + 1)
     for stage in stages:
         start = max(stage.first, 1)
         if len(stage.vectors) >= start:
-            explained = stage.explained() / max(target.norm_sq, np.finfo(float).tiny)
+            explained = stage.explained()[:last] / max(target.norm_sq, np.finfo(float).tiny)
             left[start : len(explained) + 1] = 1.0 - explained[start - 1 :]
     return np.sqrt(np.minimum.accumulate(np.maximum(left, 0.0)))

@@ -208,6 +208,17 @@ def test_auto_takes_a_table_with_names():
     assert clf.promise_ == same.promise_
 
 
+def test_auto_says_that_it_needs_rows_to_hold_out():
+    auto = ReducedSetClassifier(SVC(), n_vectors="auto")
+    with pytest.raises(ValueError, match="n_vectors='auto' holds out rows"):
+        auto.fit(X[:4], [0, 1, 0, 1])
+    with pytest.raises(ValueError, match="n_vectors='auto' holds out rows"):
+        auto.fit(X, np.append(Y[1:], 2))  # one row of a third class
+    frozen = ReducedSetClassifier(FrozenEstimator(SVC().fit(X, Y)), n_vectors="auto")
+    with pytest.raises(ValueError, match="n_vectors='auto' holds out rows"):
+        frozen.fit(X[:1])
+
+
 def test_auto_keeps_the_machine_where_nothing_smaller_will_do():
     rng = np.random.default_rng(0)
     rows = rng.normal(size=(80, 6))

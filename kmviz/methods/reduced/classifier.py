@@ -32,7 +32,7 @@ from numpy.typing import ArrayLike, NDArray
 from sklearn.base import BaseEstimator
 from sklearn.frozen import FrozenEstimator
 from sklearn.model_selection import train_test_split
-from sklearn.utils import check_random_state
+from sklearn.utils import check_consistent_length, check_random_state
 from sklearn.utils._param_validation import Interval, RealNotInt, StrOptions
 
 from kmviz.kernels import RBF
@@ -227,12 +227,20 @@ class ReducedSetClassifier(MachineClassifier):
     def _hold_out(self, X: Any, y: Any) -> tuple[Any, Any, Any, Any]:
         """Split off rows that choose the size and rows that prove it."""
         random = check_random_state(self.random_state)
-        held = X
-        if not isinstance(self.estimator, FrozenEstimator):
+        held, frozen = X, isinstance(self.estimator, FrozenEstimator)
+        if not frozen:
             if y is None:
                 raise ValueError("This estimator requires y to be passed, but y is None.")
-            X, held, y, _ = train_test_split(X, y, stratify=y, random_state=random)
-        choosing, proving = train_test_split(held, test_size=0.5, random_state=random)
+            check_consistent_length(X, y)
+        try:
+            if not frozen:
+                X, held, y, _ = train_test_split(X, y, stratify=y, random_state=random)
+            choosing, proving = train_test_split(held, test_size=0.5, random_state=random)
+        except ValueError as error:
+            raise ValueError(
+                f"n_vectors='auto' holds out rows, of every class: {error} Give more rows, or "
+                "n_vectors as a number or a share."
+            ) from error
         return X, y, choosing, proving
 
     def _engine(self, problem: Problem) -> ReducedEngine:

@@ -461,6 +461,17 @@ def test_a_machine_of_float32_rows_is_bound_in_float64(order, kernel):
     assert ((lower <= exact) & (exact <= upper)).all()
 
 
+@pytest.mark.filterwarnings("error")
+@pytest.mark.parametrize("order", WIDER)
+def test_training_rows_far_out_leave_the_bounds_certain(order):
+    svc = SVC(kernel=RBF(0.1), C=100.0).fit(X, Y)
+    rows = np.vstack([X, X.astype(np.float32), [[1e6, 1e6]]])
+    clf = AnytimeClassifier(FrozenEstimator(svc), order=order, random_state=0).fit(rows)
+    exact = clf.machine_.decision_function(QUERIES)[:, None]
+    lower, upper = clf.bounds(QUERIES)
+    assert ((lower <= exact) & (exact <= upper)).all()
+
+
 def test_progress_is_told_to_who_listens():
     heard = []
     with listening(lambda share, text: heard.append(share)):

@@ -9,9 +9,10 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.linalg import LinAlgError, cholesky
 
-from kmviz.kernels import Polynomial, diagonal, is_known
+from kmviz.kernels import RBF, Polynomial, diagonal, is_known
 from kmviz.machines import KernelMachine
 from kmviz.methods.anytime import orderings
+from kmviz.methods.anytime.bounds import ULP
 
 #: Orders that list every vector of the machine, and nothing else.
 OWN = ("given", "sgma", "min_wz")
@@ -50,6 +51,14 @@ def extra_diagonal(self_values: NDArray[np.float64], jitter: float) -> NDArray[n
     """The jitter of each basis vector: a share of its own kernel value."""
     largest = self_values.max(initial=0.0)
     return jitter * np.where(self_values > 0, self_values, largest if largest > 0 else 1.0)
+
+
+def blur(kernel: Any, rows: NDArray[np.float64]) -> float:
+    """How much more than a sum an RBF value can lose: its squared distances are differences."""
+    plain = getattr(kernel, "plain", None)
+    if not isinstance(plain, RBF) or not len(rows):
+        return 0.0
+    return float(plain.gamma * np.square(rows - rows.mean(axis=0)).sum(axis=1).max())
 
 
 def factorise(kernel_matrix: NDArray[Any], jitter: float) -> tuple[NDArray[np.float64], float]:
@@ -129,7 +138,8 @@ def _factor(
     m = machine.n_vectors
     k_zw = K[:, :m] @ machine.beta  # eq. 7
     k_ww = float(machine.beta @ k_zw[:m])  # eq. 8
-    extra = extra_diagonal(K.diagonal(), max(jitter, 1e-10))
+    lost = 64.0 * ULP * blur(machine.kernel, rows)  # pivots below it are rounding
+    extra = extra_diagonal(K.diagonal(), max(jitter, 1e-10, min(lost, 1e-3)))
     return orderings.PivotedFactor(K, k_zw, k_ww, extra, n_steps)
 
 

@@ -8,11 +8,11 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.linalg import solve_triangular
 
-from kmviz.kernels import RBF, diagonal, is_known
+from kmviz.kernels import diagonal, is_known
 from kmviz.loops.anytime import BIAS, close_bounds
 from kmviz.loops.threads import over_chunks
 from kmviz.machines import KernelMachine
-from kmviz.methods.anytime.basis import Basis, factorise
+from kmviz.methods.anytime.basis import Basis, blur, factorise
 from kmviz.methods.anytime.bounds import ULP, Bounds, Floats, Ints
 from kmviz.traces import AnytimeTrace
 
@@ -68,7 +68,8 @@ class CholeskyEngine(Bounds):
         lengths = np.sqrt(np.maximum(diagonal(kernel, vectors), 0.0)) if m else np.empty(0)
         reach = float(np.abs(weights) @ lengths)  # the largest that |f(x) + b| / ||x|| could be
         self.widen = 4.0 * ULP * (float(np.sqrt(len(rows))) + 4.0)
-        self.round_off = 64.0 * ULP * scale * reach * (1.0 + _blur(kernel, vectors))
+        lost = max(blur(kernel, vectors), blur(kernel, rows))
+        self.round_off = 64.0 * ULP * scale * reach * (1.0 + lost)
         squares = K_ww - np.concatenate([[0.0], np.cumsum(solved**2)])
         rest = np.sqrt(np.maximum(squares, 0.0) + self.widen * K_ww + 2.0 * ULP * reach**2)
         if self.spans:
@@ -188,14 +189,6 @@ class CholeskyEngine(Bounds):
             "q_coords": np.hstack([start, q]),
             "value": np.hstack([start, value]),
         }
-
-
-def _blur(kernel: Any, vectors: Floats) -> float:
-    """How much more than a sum an RBF value can lose: its squared distances are differences."""
-    plain = getattr(kernel, "plain", None)
-    if not isinstance(plain, RBF) or not len(vectors):
-        return 0.0
-    return float(plain.gamma * np.square(vectors - vectors.mean(axis=0)).sum(axis=1).max())
 
 
 def _embed(kernel: Any, rows: NDArray[Any]) -> Floats:

@@ -31,16 +31,25 @@ COSTS = {
     "batch": ("batch_us", "microseconds a query, many at once"),
     "single": ("single_us", "microseconds a query, one at a time"),
 }
-#: Which page shows a method, and which of its parameters the URL carries there.
-PAGE_OF = {
-    "nsv": ("Nearest support vectors", {"window": "w", "start": "start"}),
-    "anytime": ("Anytime bounds", {"order": "basis"}),
-    "reduced": ("Reduced set", {}),
-    "virtual": ("Reduced set", {}),
-    "falk": ("Local models", {"n_neighbors": "k"}),
-    "knnsvm": ("Local models", {"n_neighbors": "k"}),
-    "svtree": ("Support vector tree", {"split": "split", "refit": "refit"}),
-}
+#: Which page shows a method, which of its parameters the URL carries there, and what else it says.
+PAGE_OF: dict[str, tuple[str, dict[str, str], dict[str, str]]] = {
+    "nsv": (
+        "Nearest support vectors",
+        {"window": "w", "n_components": "q", "order": "order", "linear_filter": "filter",
+         "start": "start"},
+        {},
+    ),
+    "anytime": ("Anytime bounds", {"order": "basis"}, {}),
+    "reduced": ("Reduced set", {}, {"method": "joint", "shift": "0"}),
+    "virtual": ("Reduced set", {"shift": "shift"}, {}),
+    "falk": (
+        "Local models",
+        {"n_neighbors": "k", "select": "select", "cover": "cover"},
+        {"width": "machine"},
+    ),
+    "knnsvm": ("Local models", {"n_neighbors": "k"}, {"width": "machine"}),
+    "svtree": ("Support vector tree", {"split": "split", "refit": "refit"}, {"height": "64"}),
+}  # fmt: skip
 _REPEATS, _SECONDS, _KEPT_PROBLEMS = 2, 0.1, 6
 _OPEN = "kmviz.open"
 _MOST_VECTORS = 48  # as many as the reduced set's page draws
@@ -197,12 +206,15 @@ def follow(n_vectors: int) -> None:
     if name is None:
         return
     setting = SETTINGS[name]
-    title, carried = PAGE_OF[setting.method]
+    title, carried, more = PAGE_OF[setting.method]
     file = next(file for page, file, *_ in PAGES if page == title)
     made = setting.make()
-    texts = {url: str(getattr(made, param)) for param, url in carried.items()}
+    values = {url: getattr(made, param) for param, url in carried.items()}
+    texts = {url: str(value).lower() for url, value in values.items()} | more
+    if setting.method == "falk":
+        texts["kp"] = str(made.n_neighbors // 2)  # as it covers unless told otherwise
     if setting.method == "reduced":
-        texts["vectors"] = str(min(max(1, round(made.n_vectors * n_vectors)), _MOST_VECTORS))
+        texts["vectors"] = str(min(max(2, round(made.n_vectors * n_vectors)), _MOST_VECTORS))
     st.switch_page(file, query_params=state.link(title) | texts)
 
 

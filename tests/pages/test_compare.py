@@ -12,10 +12,11 @@ import kmviz
 from kmviz.evaluation import compare as evaluation
 from kmviz.evaluation.catalogue import SETTINGS
 from kmviz.evaluation.storage import StorageError, dumps
-from kmviz.ui import compare, model, nsv, parts, reduced, svtree
+from kmviz.ui import anytime, compare, falk, model, nsv, parts, reduced, svtree
 from tests.pages.helpers import ROOT, array, figure, open_page, run
 
 PAGE = "pages/6_Compare.py"
+OWN = {1: nsv.OWN, 2: anytime.OWN, 3: reduced.OWN, 4: falk.OWN, 5: svtree.OWN}
 FEW = "nsv_approximate,anytime,svtree,linear_svc"
 
 
@@ -91,13 +92,18 @@ def _table(names):
 @pytest.mark.parametrize(
     ("name", "page", "params"),
     [
-        ("nsv_w50", "pages/1_Nearest_Support_Vectors.py", {"w": "50", "start": "empty"}),
+        ("nsv_w50", "pages/1_Nearest_Support_Vectors.py",
+         {"w": "50", "q": "20", "order": "nearest", "filter": "true", "start": "empty"}),
         ("anytime_hybrid", "pages/2_Anytime_Bounds.py", {"basis": "hybrid"}),
-        ("reduced_5", "pages/3_Reduced_Set.py", {"vectors": "10"}),
-        ("falk", "pages/4_Local_Models.py", {"k": "250"}),
-        ("svtree_path", "pages/5_Support_Vector_Tree.py", {"split": "exact", "refit": "path"}),
+        ("reduced_5", "pages/3_Reduced_Set.py",
+         {"vectors": "10", "method": "joint", "shift": "0"}),
+        ("falk", "pages/4_Local_Models.py",
+         {"k": "250", "kp": "125", "select": "point", "cover": "random", "width": "machine"}),
+        ("svtree_path", "pages/5_Support_Vector_Tree.py",
+         {"split": "exact", "refit": "path", "height": "64"}),
+        ("virtual", "pages/3_Reduced_Set.py", {"shift": "1"}),
     ],
-)
+)  # fmt: skip
 def test_a_clicked_setting_opens_on_its_own_page(name, page, params, monkeypatch):
     opened = {}
     session = {}
@@ -109,6 +115,8 @@ def test_a_clicked_setting_opens_on_its_own_page(name, page, params, monkeypatch
     compare.open_clicked(table, 1)
     compare.follow(200)
     assert opened == {"file": page, "params": {"data": "banana"} | params}
+    own = OWN[int(page[6])]
+    assert {key: own[key].write(own[key].read(text)) for key, text in params.items()} == params
     compare.follow(200)
     assert compare._OPEN not in session
 

@@ -14,6 +14,7 @@ from sklearn.svm import SVC
 from kmviz import FaLKClassifier, KNNSVMClassifier, LocalNoiseReducer
 from kmviz.datasets.generators import checkerboard, two_spirals
 from kmviz.kernels import RBF, Polynomial
+from kmviz.methods.falk import cluster
 from kmviz.methods.falk.cover import equal_rows, find_cover
 from kmviz.methods.falk.neighbors import build_index, cover_order
 from kmviz.methods.falk.selection import risk_bound
@@ -258,3 +259,13 @@ def test_two_points_and_one_neighbour():
     assert clf.predict([[0.1], [0.9]]).tolist() == ["a", "b"]
     lazy = KNNSVMClassifier(1).fit([[0.0], [1.0]], ["a", "b"])
     assert lazy.predict([[0.1], [0.9]]).tolist() == ["a", "b"]
+
+
+@pytest.mark.parametrize("select", ["point", "center"])
+def test_one_query_does_not_wait_for_joblib(monkeypatch, select):
+    X, y = make_moons(200, noise=0.2, random_state=0)
+    clf = FaLKClassifier(n_neighbors=50, select=select, n_jobs=2, random_state=0).fit(X, y)
+    together = clf.decision_function(X[:5])
+    monkeypatch.setattr(cluster, "on_cluster", lambda: pytest.fail("asked"))
+    alone = [clf.decision_function(x[None])[0] for x in X[:5]]
+    np.testing.assert_array_equal(alone, together)

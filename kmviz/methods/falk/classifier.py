@@ -223,7 +223,7 @@ class FaLKClassifier(LocalClassifier):
         return self.index_.query(center, self.n_neighbors_)[0]
 
     def _local(self, X: NDArray[Any]) -> tuple[LocalModels, NDArray[Any], NDArray[Any]]:
-        searched, n_jobs = self._searched(X), local_threads(self.n_jobs)
+        searched, n_jobs = self._searched(X), local_threads(self.n_jobs, len(X))
         if self.center_index_ is not None:  # eq. 10
             which = self.center_index_.query(searched, 1, n_jobs)[:, 0]
             return self.models_, which, self.centers_[which]

@@ -45,8 +45,13 @@ def spread(*arrays: Any) -> Iterator[None]:
             del futures[id(array)]
 
 
-def local_threads(n_jobs: int | None) -> int:
-    """Return the threads to use in this process; a cluster's workers are elsewhere."""
+def local_threads(n_jobs: int | None, n_queries: int = 0) -> int:
+    """Return the threads to use in this process; a cluster's workers are elsewhere.
+
+    A single query needs one: to ask joblib would take a quarter of its time.
+    """
+    if n_queries == 1:
+        return 1
     return threads.n_threads() if on_cluster() else effective_n_jobs(n_jobs)
 
 

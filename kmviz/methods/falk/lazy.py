@@ -93,7 +93,8 @@ class KNNSVMClassifier(LocalClassifier):
             nearest = self.index_.query(searched, 1)[:, 0]
             everything = np.arange(self.n_neighbors_, dtype=np.int32)[None]
             return self._train(everything), np.zeros(len(X), dtype=np.intp), nearest
-        neighbors = self.index_.query(searched, self.n_neighbors_, local_threads(self.n_jobs))
+        n_jobs = local_threads(self.n_jobs, len(X))
+        neighbors = self.index_.query(searched, self.n_neighbors_, n_jobs)
         return self._train(neighbors), np.arange(len(X)), neighbors[:, 0]
 
     def _train(self, neighbors: NDArray[np.int32]) -> LocalModels:

@@ -215,7 +215,7 @@ def answer(
             models.index, models.weight, models.bias, sorted_out[part],
         )  # fmt: skip
 
-    with threads.limited(min(threads.n_threads(), local_threads(n_jobs))):
+    with threads.limited(min(threads.n_threads(), local_threads(n_jobs, len(X)))):
         threads.over_chunks(work, len(Q), chunk=2048)
     out[order] = sorted_out
     return out

@@ -20,7 +20,6 @@ from kmviz.evaluation.cost import Decide, batch_seconds, one_thread, single_seco
 from kmviz.evaluation.fidelity import disagreement
 from kmviz.evaluation.peers import Peer
 from kmviz.evaluation.reference import Reference, baseline, reference
-from kmviz.machines.reading import last_step
 from kmviz.methods import progress
 
 COLUMNS = [
@@ -176,7 +175,7 @@ def _unfitted(method: Any, ref: Reference) -> Any:
         return clone(method)
     made = method.make(ref.largest)
     if method.method in LOCAL_MODELS:
-        made.set_params(kernel=ref.kernel, C=float(getattr(last_step(ref.given), "C", 1.0)))
+        made.set_params(kernel=ref.kernel, C=ref.cost)
     return made
 
 

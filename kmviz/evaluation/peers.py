@@ -86,12 +86,8 @@ class OnnxClassifier(ClassifierMixin, BaseEstimator):
         return found.astype(self.classes_.dtype)
 
 
-def _cost(ref: Reference) -> float:
-    return float(getattr(last_step(ref.given), "C", 1.0))
-
-
 def _linear(ref: Reference) -> LinearSVC:
-    return LinearSVC(C=_cost(ref), dual="auto", max_iter=20_000, random_state=0)
+    return LinearSVC(C=ref.cost, dual="auto", max_iter=20_000, random_state=0)
 
 
 def _landmarks(ref: Reference) -> int:

@@ -55,6 +55,11 @@ class Reference:
         return self.exact.machines_[0].kernel
 
     @property
+    def cost(self) -> float:
+        """C of the machine; 1 where it is no parameter (NuSVC has a C of 0 that means nothing)."""
+        return float(last_step(self.given).get_params(deep=False).get("C", 1.0))
+
+    @property
     def n_vectors(self) -> int:
         """m: kernel values of an exact answer, over all pairs of classes."""
         return sum(machine.n_vectors for machine in self.exact.machines_)

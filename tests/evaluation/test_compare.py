@@ -9,7 +9,7 @@ from sklearn.datasets import make_classification
 from sklearn.frozen import FrozenEstimator
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
-from sklearn.svm import SVC
+from sklearn.svm import SVC, NuSVC
 
 import kmviz
 from kmviz import NSVClassifier, datasets
@@ -127,6 +127,11 @@ def test_local_models_take_the_kernel_and_the_cost_of_the_machine(moons):
     clf, _ = trained(SETTINGS["falk_100"], reference(SVC(C=7.0, gamma=3.0), X, y))
     assert (clf.kernel, clf.C) == (RBF(3.0), 7.0)
     assert clf.predict(X_test).shape == (len(X_test),)
+
+
+def test_a_machine_without_a_cost_leaves_it_at_one(moons):
+    table = kmviz.compare(NuSVC(nu=0.3), ["falk", "linear_svc"], *moons, time=False)
+    assert (table["error"] == "").all(), table["error"].tolist()
 
 
 def test_several_classes_are_compared_too():

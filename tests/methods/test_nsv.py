@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from sklearn.datasets import make_moons
+from sklearn.datasets import make_classification, make_moons
 from sklearn.frozen import FrozenEstimator
 from sklearn.svm import SVC, LinearSVC
 from sklearn.utils._param_validation import InvalidParameterError
@@ -323,6 +323,23 @@ def test_large_machines_are_stored_in_float32():
     assert clf.engines_[0].tables.vectors.dtype == np.float32
     exact = clf.machine_.decision_function(rows)
     np.testing.assert_array_equal(clf.decision_function(rows) > 0, exact > 0)
+
+
+@pytest.mark.parametrize("kernel", [RBF(0.01), Normalized(Polynomial(3))], ids=repr)
+@pytest.mark.parametrize("start", STARTS)
+def test_small_machines_of_float32_rows_are_walked_in_float64(start, kernel):
+    rows, y = make_classification(400, 60, n_informative=8, random_state=0)
+    rows = (rows + (1e4 if kernel == RBF(0.01) else 0.0)).astype(np.float32)
+    svc = SVC(kernel=kernel, C=5.0).fit(rows[:200], y[:200])
+    clf = NSVClassifier(FrozenEstimator(svc), start=start, margin=np.inf, linear_filter=False)
+    clf.fit(rows[200:])
+    assert clf.machine_.vectors.dtype == np.float32
+    exact = clf.machine_.decision_function(rows)
+    np.testing.assert_allclose(clf.decision_function(rows), exact, rtol=0, atol=1e-9)
+    tables = clf.engines_[0].tables
+    if start == "approximate":
+        squares = (tables.vectors.astype(np.float64) ** 2).sum(axis=1)
+        np.testing.assert_allclose(tables.lengths, squares, rtol=1e-12)
 
 
 @pytest.mark.parametrize("start", STARTS)

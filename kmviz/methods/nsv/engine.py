@@ -50,9 +50,12 @@ class Walker:
         self.plain = self.form == self.form.plain
 
     def embed(self, X: NDArray[Any]) -> NDArray[Any]:
-        if self.plain and X.dtype == self.tables.vectors.dtype and X.flags.carray:
+        dtype = self.tables.vectors.dtype
+        if self.plain and X.dtype == dtype and X.flags.carray:
             return X
-        return np.require(self.form.embed(X), self.tables.vectors.dtype, ["C", "W"])
+        if dtype == np.float64:
+            X = X.astype(dtype, copy=False)
+        return np.require(self.form.embed(X), dtype, ["C", "W"])
 
     def ladders(self, X: NDArray[Any]) -> Floats:
         """Return all that each row hears on its way, the whole way: see `envelope`."""

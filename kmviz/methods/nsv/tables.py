@@ -87,7 +87,7 @@ def principal_directions(rows: NDArray[Any], q: int) -> NDArray[np.float64]:
 def build_tables(machine: KernelMachine, options: Options) -> Tables:
     """Lay out a machine for the walk, without a filter yet."""
     form = ordering_kernel(machine.kernel, options)
-    embedded = form.embed(machine.vectors)
+    embedded = form.embed(machine.vectors.astype(np.float64, copy=False))
     d = embedded.shape[1]
     dtype = np.float32 if embedded.size > SMALL and machine.fits_float32 else np.float64
     q = options.n_components

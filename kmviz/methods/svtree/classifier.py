@@ -254,13 +254,14 @@ class SVTreeClassifier(MachineClassifier):
             rows = rows[rng.permutation(len(rows))[: max(2, MAX_VALUES // len(vectors))]]
         values = np.asarray(machine.kernel(rows, vectors), dtype=np.float64)
         exact = values[:, : machine.n_vectors] @ machine.beta - machine.bias
-        column_fit = ColumnFit(values, beta, exact, machine.bias, self.scale_columns)
+        column_fit = partial(ColumnFit, values, beta, exact, machine.bias, self.scale_columns)
         if self.split == "balanced":
-            grown = grow_balanced(column_fit, values, self.min_rows, self.max_height)
+            grown = grow_balanced(column_fit(), values, self.min_rows, self.max_height)
         else:
-            path_fit = PathFit(values, exact, machine.bias, self.fading)
+            is_path = self.refit == "path"
+            fit = PathFit(values, exact, machine.bias, self.fading) if is_path else column_fit()
             growth = self._growth(len(rows), len(vectors) - machine.n_vectors, rng)
-            grown = growth.grow(path_fit if self.refit == "path" else column_fit, values, exact)
+            grown = growth.grow(fit, values, exact)
         if self.max_mean is not None:
             grown = trim(grown, exact, self.max_mean)
         return TreeEngine(machine, assemble(grown, machine.kernel, vectors, machine.bias))

@@ -95,6 +95,11 @@ class ReducedSetClassifier(MachineClassifier):
     promise_ : Promise
         With `n_vectors="auto"` only: what the proving rows showed.
 
+    Notes
+    -----
+    A polynomial kernel with a negative `coef0` is none of Mercer's: where it gives Psi no length,
+    the machine stays as it is.
+
     Examples
     --------
     >>> from sklearn.datasets import make_moons

@@ -35,7 +35,7 @@ def of_problem(problem: Problem) -> str:
     if problem.scaler is not None:
         lines.append("scaler = StandardScaler().fit(X)")
         lines.append("X, X_test = scaler.transform(X), scaler.transform(X_test)")
-    lines.append(f"svc = {_training()}.fit(X, y)")
+    lines.append(f"svc = {_training(problem)}.fit(X, y)")
     return "\n".join([*imports, "", *lines, ""])
 
 
@@ -63,9 +63,11 @@ def _loading(problem: Problem) -> str:
     return f"datasets.load({', '.join(parts)}){scaled}"
 
 
-def _training() -> str:
+def _training(problem: Problem) -> str:
     session = st.session_state
     kernel, C = session["kernel"], f"C={session['C']:g}"
+    if problem.is_unfinished:
+        C += f", max_iter={problem.svc.max_iter}"
     if kernel == "linear":
         return f'SVC(kernel="linear", {C})'
     if kernel == "poly_normalized":

@@ -20,6 +20,10 @@ from kmviz.kernels import Normalized, Polynomial
 from kmviz.machines import KernelEmbedding, KernelMachine
 from kmviz.ui import code, prepare, state
 
+#: Steps of training: enough for any machine that settles, some seconds for one that does not.
+MOST_ITERATIONS = 2_000_000
+_REMEDY = "Choose a smaller gamma, degree or C on the left: the kernel's values are very large."
+
 
 @dataclass(frozen=True, eq=False)
 class Problem:
@@ -79,6 +83,11 @@ class Problem:
         return self.machine.n_vectors
 
     @property
+    def is_unfinished(self) -> bool:
+        """Whether training was stopped before it had settled."""
+        return int(self.svc.n_iter_.max()) >= MOST_ITERATIONS
+
+    @property
     def names(self) -> tuple[str, str]:
         """The names of the classes -1 and +1, for a text in Markdown."""
         low, high = map(prepare.literal, self.data.class_names)
@@ -135,7 +144,19 @@ def current(data: Dataset) -> Problem:
     )
     digest = session[state.UPLOAD].digest if name == "upload" else ""
     data_key = (name, digest, session["pair"], session["n"], session["noise"], session["seed"])
-    problem = _trained(data_key + machine_key, data, session["pair"], session["n"], *machine_key)
+    try:
+        problem = _trained(
+            data_key + machine_key, data, session["pair"], session["n"], *machine_key
+        )
+    except ValueError as error:
+        st.error(f"This machine cannot be trained: {error} {_REMEDY}", icon=":material/error:")
+        state.settle()
+        st.stop()
+    if problem.is_unfinished:
+        st.warning(
+            f"Training was stopped after {MOST_ITERATIONS:,} steps without settling. {_REMEDY}",
+            icon=":material/warning:",
+        )
     encoder = session[state.UPLOAD].encoder if name == "upload" else None
     if encoder is not None:
         encoder = replace(encoder, classes=list(problem.data.class_names))
@@ -196,12 +217,15 @@ def fit(
     power of dot products of the embedded rows, so the SVC is trained on those.
     """
     if kernel != "poly_normalized":
-        svc = SVC(kernel=kernel, C=C, gamma=gamma or "scale", degree=degree or 3, coef0=1.0)
-        svc.fit(X, y)
+        svc = SVC(
+            kernel=kernel, C=C, gamma=gamma or "scale", degree=degree or 3, coef0=1.0,
+            max_iter=MOST_ITERATIONS,
+        ).fit(X, y)  # fmt: skip
         return svc, KernelMachine.from_estimator(svc), svc
     normalized = Normalized(Polynomial(degree=degree or 3, gamma=1.0, coef0=1.0))
-    svc = SVC(kernel="poly", C=C, gamma=1.0, degree=degree or 3, coef0=0.0)
-    svc.fit(normalized.embed(X), y)
+    svc = SVC(
+        kernel="poly", C=C, gamma=1.0, degree=degree or 3, coef0=0.0, max_iter=MOST_ITERATIONS
+    ).fit(normalized.embed(X), y)
     order = np.argsort(svc.support_)
     machine = KernelMachine(
         X[svc.support_[order]], svc.dual_coef_.ravel()[order], -float(svc.intercept_[0]), normalized

@@ -2,8 +2,10 @@
 
 import numpy as np
 import pytest
+from sklearn.exceptions import ConvergenceWarning
 from sklearn.svm import SVC
 
+from kmviz.ui import problem
 from tests.pages.helpers import array, figure, metric, open_page, run, trace
 
 
@@ -153,3 +155,19 @@ def test_the_code_to_take_home_makes_the_machine_shown(params):
     assert str(len(svc.support_)) == metric(app, "Support vectors")
     outputs = array(trace(app, "effort", "the query")["x"])
     assert svc.decision_function(X_test[:1])[0] == pytest.approx(outputs[0], rel=1e-5)
+
+
+def test_a_machine_that_does_not_settle_is_stopped_and_said(monkeypatch):
+    monkeypatch.setattr(problem, "MOST_ITERATIONS", 50)
+    with pytest.warns(ConvergenceWarning):
+        app = open_page(data="haberman", n=150, kernel="poly", C=10, gamma=1)
+    assert "stopped after 50 steps" in app.warning[0].value
+    assert "max_iter=50" in next(block.value for block in app.code if "svc" in block.value)
+
+
+def test_a_machine_that_cannot_be_trained_is_said():
+    app = open_page(data="haberman", n=30, kernel="poly", gamma=10_000, degree=12)
+    assert "smaller gamma" in app.error[0].value
+    app.selectbox(key="kernel").set_value("rbf")
+    run(app)
+    assert not app.error

@@ -153,8 +153,9 @@ def metrics(problem: Problem, reading: Reading) -> list[tuple[str, str, str]]:
 def look_effort(reading: Reading) -> str:
     """What to look for in the effort chart."""
     steps, size = reading.efforts.steps, np.abs(reading.efforts.exact)
-    hard = size < np.quantile(size, 0.2)
-    easy_mean, hard_mean = float(steps[~hard].mean()), float(steps[hard].mean())
+    nearest, fifth = np.argsort(size, kind="stable"), max(1, len(size) // 5)
+    hard_mean = float(steps[nearest[:fifth]].mean())
+    easy_mean = float(steps[nearest[fifth:]].mean()) if len(size) > fifth else hard_mean
     is_sample = reading.efforts.rows[-1] >= len(steps)
     sampled = f" (a sample of {len(steps):,} queries)" if is_sample else ""
     if hard_mean > 1.2 * easy_mean:

@@ -75,3 +75,8 @@ def test_a_sample_behind_the_tradeoff_is_said():
     title = figure(page, "tradeoff")["layout"]["title"]["text"]
     assert "sample of 500" in title
     assert "2,000" in title
+
+
+def test_queries_that_are_all_alike_have_words_too():
+    page = open_page(PAGE, data="twonorm", n=21, seed=7, start="approximate")
+    assert not [info.value for info in page.info if "nan" in info.value]

@@ -16,11 +16,13 @@ from sklearn.utils.validation import _num_samples
 from kmviz.evaluation.catalogue import SETTINGS
 from kmviz.evaluation.cost import batch_seconds, one_thread, single_seconds
 from kmviz.evaluation.reference import exact_labels, largest
-from kmviz.kernels import Polynomial, is_known
+from kmviz.kernels import is_known
 from kmviz.methods import progress
+from kmviz.methods.anytime.basis import NotMercerError
+from kmviz.methods.anytime.spectral import quadratic
 from kmviz.methods.exact import ExactClassifier
 from kmviz.methods.nsv import NSVClassifier
-from kmviz.methods.nsv.proof import widen_until_proved
+from kmviz.methods.nsv.proof import NotProvedError, widen_until_proved
 from kmviz.methods.nsv.tables import known_form
 from kmviz.methods.promise import Promise, rows_needed, upper_bound
 
@@ -116,8 +118,7 @@ def accelerate(
     if _is_certified(method):
         best = trial.certify(method)
     else:
-        certified = [trial.certify(name) for name in CERTIFIED if trial.fits(name)]
-        safe = min(certified, key=lambda candidate: candidate.seconds)
+        safe = trial.fastest_certified()
         tested = [name for name in names if name == method or trial.fits(name)]
         best = trial.fastest_kept(tested, safe)
     best.classifier.promise_ = best.promise
@@ -166,16 +167,26 @@ class _Trial:
         kernel = self.exact.machines_[0].kernel
         if name == "nsv_approximate":
             return known_form(kernel) is not None
-        if name != "anytime_spectral":
-            return True
-        plain = kernel.plain if is_known(kernel) else None
-        return isinstance(plain, Polynomial) and plain.degree == 2
+        if name == "anytime_spectral":
+            return is_known(kernel) and quadratic(kernel) is not None
+        return True
 
     def certify(self, name: str) -> _Candidate:
         """A method whose answers a proof keeps."""
         progress.report(0.1, name)
         classifier = self.exact if name == "exact" else self._fitted(name)
         return _Candidate(name, classifier, self._seconds(classifier), Promise(0.0, 1.0, 0))
+
+    def fastest_certified(self) -> _Candidate:
+        """The fastest of the certified methods that this machine allows."""
+        found = []
+        for name in CERTIFIED:
+            if self.fits(name):
+                try:
+                    found.append(self.certify(name))
+                except NotMercerError:  # no bounds then; the exact machine remains
+                    continue
+        return min(found, key=lambda candidate: candidate.seconds)
 
     def fastest_kept(self, names: list[str], safe: _Candidate) -> _Candidate:
         """The fastest of `names` that keeps the promise on held-out rows, or else `safe`.
@@ -234,7 +245,10 @@ class _Trial:
         classifier, rows = candidate.classifier, self.deciding
         if isinstance(classifier, NSVClassifier):
             classifier.set_params(max_disagreement=self.rate, confidence=level)
-            widen_until_proved(classifier, classifier._calibration_rows(rows))
+            try:
+                widen_until_proved(classifier, classifier._calibration_rows(rows))
+            except NotProvedError:
+                return None
             proved = cast(Promise, classifier.promise_)
             promise = replace(proved, confidence=self.confidence)
             return _Candidate(candidate.name, classifier, self._seconds(classifier), promise)

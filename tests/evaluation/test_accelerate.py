@@ -17,6 +17,7 @@ from kmviz.evaluation import accelerate as module
 from kmviz.evaluation.accelerate import PromiseWarning, least_rows
 from kmviz.evaluation.audit import AuditWarning
 from kmviz.kernels import Normalized, Polynomial
+from kmviz.methods.nsv.proof import NotProvedError
 from kmviz.methods.promise import Promise, rows_needed, upper_bound
 
 
@@ -192,3 +193,19 @@ def test_an_audit_needs_an_exact_machine_and_a_share(banana, svc):
         kmviz.audit(exact, banana.X_test, share=0)
     with pytest.raises(ValueError, match="confidence"):
         kmviz.audit(exact, banana.X_test, confidence=1.0)
+
+
+def test_a_kernel_that_is_none_of_mercers_is_accelerated(banana):
+    svc = SVC(kernel="poly", degree=2, coef0=-0.5).fit(banana.X_train, banana.y_train)
+    fast = kmviz.accelerate(svc, banana.X_test[:1000], max_disagreement=0.05)
+    assert fast.promise_.rate <= 0.05
+
+
+def test_a_method_whose_promise_cannot_be_proved_is_passed_over(svc, banana, monkeypatch):
+    def unproved(clf, rows):
+        raise NotProvedError("rounding decides")
+
+    monkeypatch.setattr(module, "widen_until_proved", unproved)
+    fast = kmviz.accelerate(svc, banana.X_test, max_disagreement=0.02)
+    assert not isinstance(fast, kmviz.NSVClassifier)
+    assert fast.promise_.rate <= 0.02

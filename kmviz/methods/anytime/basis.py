@@ -22,10 +22,15 @@ WIDER = ("min_wz_n", "mean_lh_n", "hybrid")
 #: At most this many rows stand for "all queries" when no sample is given.
 SAMPLE = 2000
 
-NO_MERCER = (
-    "The kernel matrix of the vectors is not positive semi-definite, so nothing can be bound: "
-    "use a Mercer kernel (a polynomial needs coef0 >= 0)."
-)
+
+class NotMercerError(ValueError):
+    """The kernel is no Mercer kernel, so nothing can be bound."""
+
+    def __init__(self) -> None:
+        super().__init__(
+            "The kernel matrix of the vectors is not positive semi-definite, so nothing can be "
+            "bound: use a Mercer kernel (a polynomial needs coef0 >= 0)."
+        )
 
 
 @dataclass(frozen=True, eq=False)
@@ -70,7 +75,7 @@ def factorise(kernel_matrix: NDArray[Any], jitter: float) -> tuple[NDArray[np.fl
             return np.ascontiguousarray(cholesky(padded, lower=True)), jitter
         except LinAlgError:
             jitter *= 10.0
-    raise ValueError(NO_MERCER)
+    raise NotMercerError
 
 
 def workable_jitter(kernel: Any, vectors: NDArray[np.float64], jitter: float) -> float:
@@ -84,7 +89,7 @@ def workable_jitter(kernel: Any, vectors: NDArray[np.float64], jitter: float) ->
     if not is_known(kernel):
         return factorise(np.asarray(kernel(vectors, vectors), dtype=np.float64), jitter)[1]
     if isinstance(kernel, Polynomial) and kernel.coef0 < 0:
-        raise ValueError(NO_MERCER)
+        raise NotMercerError
     return jitter
 
 

@@ -21,6 +21,10 @@ MARGINS = (np.inf, 8.0, 6.0, 5.0, 4.0, 3.5, 3.0, 2.5, 2.0, 1.75, 1.5, 1.25, 1.0,
            0.375, 0.25, 0.125, 0.0)  # fmt: skip
 
 
+class NotProvedError(ValueError):
+    """The rows do not bear a promise out, whatever the thresholds."""
+
+
 def split_rows(rows: NDArray[Any], seed: int) -> tuple[NDArray[Any], NDArray[Any]]:
     """Deal the rows into two halves: one to set the thresholds, one to prove the promise."""
     if len(rows) < 2:
@@ -59,7 +63,7 @@ def widen_until_proved(clf: Any, proof: NDArray[Any]) -> None:
             break
         best = margin, Promise(bound, confidence, len(proof), misses)
     if best is None:  # all vectors were touched, and only rounding can have changed a sign
-        raise ValueError(
+        raise NotProvedError(
             f"max_disagreement={rate:g} cannot be proved: for {misses} of {len(proof)} rows f(x) "
             "is so near 0 that rounding decides its sign. Give other or more rows of "
             "X_calibration, or a larger max_disagreement."

@@ -113,7 +113,10 @@ class KernelMachine:
         if len(self.beta) == 0:
             return np.full(len(as_rows(X)), -self.bias, dtype=dtype)
         if not is_known(self.kernel):
-            return self._in_blocks(as_rows(X), self.kernel, self.vectors, self.beta, dtype)
+            rows, vectors = as_rows(X), self.vectors
+            if dtype == np.float64:
+                rows, vectors = (a.astype(dtype, copy=False) for a in (rows, vectors))
+            return self._in_blocks(rows, self.kernel, vectors, self.beta, dtype)
         if dtype == np.float64:
             return self._evaluated(X, dtype)
         if self.fits_float32:

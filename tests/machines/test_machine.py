@@ -240,3 +240,14 @@ def test_large_weights_that_cancel():
     machine = KernelMachine(rows, beta, 0.0, Linear())
     exact, single = (machine.decision_function(rows, dtype=t) for t in (None, np.float32))
     np.testing.assert_allclose(single, exact, atol=1e-3 * np.abs(exact).max())
+
+
+def test_a_kernel_of_ones_own_sees_float64_unless_asked_otherwise():
+    def product(A, B):
+        assert A.dtype == B.dtype == np.float64
+        return A @ B.T
+
+    rows = np.array([[0.1, 0.2], [0.3, 0.4]], dtype=np.float32)
+    machine = KernelMachine(rows, [1.0, -1.0], 0.0, product)
+    wide = rows.astype(np.float64)
+    np.testing.assert_array_equal(machine.decision_function(rows), wide @ wide.T @ [1.0, -1.0])

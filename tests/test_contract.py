@@ -107,6 +107,21 @@ def test_three_classes(cls):
     assert np.isfinite(trace.output)
 
 
+@every
+def test_a_row_of_a_frame_is_a_query(cls):
+    frame = pd.DataFrame(X, columns=["a", "b"])
+    clf = make(cls).fit(frame, Y)
+    assert clf.trace(frame.iloc[3]).output == clf.trace(frame.iloc[3:4]).output
+
+
+@every
+def test_a_pair_that_is_none_is_refused(cls):
+    clf = make(cls).fit(X, Y)
+    assert clf.trace(X[0], pair=(0, 1)).output == clf.trace(X[0]).output
+    with pytest.raises(ValueError, match="pair must be one of"):
+        clf.trace(X[0], pair=(0, 7))
+
+
 @on_a_machine
 def test_three_classes_have_a_machine_a_pair(cls):
     X, y = load_iris(return_X_y=True)

@@ -106,7 +106,7 @@ class PairsClassifier(ClassifierMixin, BaseEstimator):
         return by_votes(outputs, len(self.classes_))
 
     def _pair_index(self, row: ArrayLike, pair: tuple[Any, Any] | None) -> int:
-        if len(self.classes_) == 2:
+        if pair is None and len(self.classes_) == 2:
             return 0
         if pair is None:
             top = np.sort(np.argsort(self.decision_function(row)[0])[-2:])
@@ -160,12 +160,12 @@ class MachineClassifier(PairsClassifier):
 
         Parameters
         ----------
-        x : array of shape (d,) or (1, d)
+        x : array of shape (d,) or (1, d), or a row of a frame
         pair : tuple of two classes, optional
             Which machine to watch. None takes the two classes that `decision_function` puts
             first.
         """
-        row = x if np.ndim(x) == 2 else np.asarray(x)[None]
+        row = as_query(x)
         rows = self._rows(row)
         if len(rows) != 1:
             raise ValueError(f"trace takes one query, got {len(rows)} rows.")
@@ -287,6 +287,13 @@ class MachineClassifier(PairsClassifier):
         if self.preprocessing_ is not None:
             X = self.preprocessing_.transform(X)
         return check_array(X, dtype=FLOATS)
+
+
+def as_query(x: Any) -> Any:
+    """Return one query as a table of one row; a row taken from a frame keeps its names."""
+    if np.ndim(x) == 2:
+        return x
+    return x.to_frame().T.infer_objects() if hasattr(x, "to_frame") else np.asarray(x)[None]
 
 
 def is_plain(estimator: Any, X: Any) -> bool:

@@ -14,7 +14,7 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 
 from kmviz.kernels import RBF, Linear, Polynomial, is_known
 from kmviz.machines import KernelMachine
-from kmviz.methods.base import FLOATS, PairsClassifier, is_clean
+from kmviz.methods.base import FLOATS, PairsClassifier, as_query, is_clean
 from kmviz.methods.falk.models import LOCAL, LocalModels, answer, unit_of, width_of
 from kmviz.methods.falk.neighbors import EuclideanIndex, build_index, search_rows
 from kmviz.methods.falk.projection import principal_axes
@@ -125,7 +125,7 @@ class LocalClassifier(PairsClassifier):
 
         Parameters
         ----------
-        x : array of shape (d,) or (1, d)
+        x : array of shape (d,) or (1, d), or a row of a frame
         pair : tuple of two classes, optional
             Which machine of the local model to watch. None takes the two classes that
             `decision_function` puts first.
@@ -167,7 +167,7 @@ class LocalClassifier(PairsClassifier):
         return validate_data(self, X, reset=False, dtype=FLOATS)
 
     def _one(self, x: ArrayLike) -> tuple[NDArray[Any], LocalModels, NDArray[Any], NDArray[Any]]:
-        rows = self._rows(x if np.ndim(x) == 2 else np.asarray(x)[None])
+        rows = self._rows(as_query(x))
         if len(rows) != 1:
             raise ValueError(f"One query at a time, please; got {len(rows)} rows.")
         return (rows, *self._local(rows))

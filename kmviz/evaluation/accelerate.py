@@ -13,7 +13,7 @@ from sklearn.frozen import FrozenEstimator
 from sklearn.utils import _safe_indexing, check_random_state
 from sklearn.utils.validation import _num_samples
 
-from kmviz.evaluation.catalogue import SETTINGS
+from kmviz.evaluation.catalogue import SETTINGS, is_certified
 from kmviz.evaluation.cost import batch_seconds, one_thread, single_seconds
 from kmviz.evaluation.reference import exact_labels, largest
 from kmviz.kernels import is_known
@@ -115,7 +115,7 @@ def accelerate(
     frozen = FrozenEstimator(fitted)
     exact = ExactClassifier(frozen).fit(X)
     trial = _Trial(frozen, exact, X, max_disagreement, confidence, queries, random_state)
-    if _is_certified(method):
+    if is_certified(method):
         best = trial.certify(method)
     else:
         safe = trial.fastest_certified()
@@ -133,10 +133,6 @@ def _names(method: str) -> tuple[str, ...]:
     if method not in known:
         raise ValueError(f"method must be 'auto' or one of {', '.join(known)}; got {method!r}.")
     return (method,)
-
-
-def _is_certified(method: str) -> bool:
-    return method == "exact" or (method in SETTINGS and SETTINGS[method].method == "anytime")
 
 
 @dataclass(frozen=True)

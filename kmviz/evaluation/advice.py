@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pandas as pd
 
-from kmviz.evaluation.catalogue import title_of
+from kmviz.evaluation.catalogue import is_certified, title_of
 from kmviz.evaluation.peers import PEERS
 
 #: Accuracy that a plainer model may lose and still count as good as the exact machine.
@@ -13,7 +13,8 @@ AS_GOOD = 0.002
 #: Accuracy by which another model must lead to be worth a word.
 BETTER = 0.01
 
-#: What a method may change and still be advised: the upper end of its 95% interval.
+#: What a method may change and still be advised: the upper end of its 95% interval. What is proved
+#: to change nothing needs no rows to show it.
 FEW = 0.01
 
 #: Times faster than the exact float32 machine below which a method is not worth it.
@@ -48,7 +49,8 @@ def advice(table: pd.DataFrame) -> str:
 
 def best_method(table: pd.DataFrame) -> str:
     """Return the name of the row to deploy: the fastest that changes few answers, or `exact`."""
-    good = table[(table["error"] == "") & (table["disagreement_high"] <= FEW)]
+    proved = table.index.map(is_certified)
+    good = table[(table["error"] == "") & (proved | (table["disagreement_high"] <= FEW))]
     methods = good.drop(index=[name for name in good.index if name in PEERS or name == "exact"])
     gain = gains(methods)
     if methods.empty or not gain.max() >= WORTH:
@@ -80,7 +82,7 @@ def _fast_method(table: pd.DataFrame) -> str:
     name = best_method(table)
     row, timed = table.loc[name], pd.notna(table.loc["exact", "batch_ratio"])
     if name == "exact":
-        faster = f" ({row['batch_ratio']:.0f}x faster than SVC)" if timed else ""
+        faster = f" ({_times(row['batch_ratio'])} faster than SVC)" if timed else ""
         return (
             f"Take the exact machine in float32{faster}: no method that changes under {FEW:.0%} "
             "of the answers is faster."
@@ -90,14 +92,21 @@ def _fast_method(table: pd.DataFrame) -> str:
     unit = "fewer kernel values"
     if timed:
         unit = f"faster than SVC{' one query at a time' if alone else ''}"
+    differ = f"{row['disagreements']:.0f} of {row['queries']:,.0f} differ"
+    if not is_certified(name):
+        differ += f", at most {row['disagreement_high']:.1%} with 95% confidence"
+    elif not row["disagreements"]:
+        differ += ", and it is proved that none does"
     title = title_of(name)
     return (
-        f"{title[:1].upper()}{title[1:]}: {times:.0f}x {unit}, {row['disagreements']:.0f} of "
-        f"{row['queries']:,.0f} differ, at most {row['disagreement_high']:.1%} with 95% "
-        f"confidence. It is {gains(table)[name]:.1f}x {'faster' if timed else 'cheaper'} than "
-        f"the exact float32 machine, the most among methods that change under {FEW:.0%} of the "
-        "answers."
+        f"{title[:1].upper()}{title[1:]}: {_times(times)} {unit}, {differ}. It is "
+        f"{gains(table)[name]:.1f}x {'faster' if timed else 'cheaper'} than the exact float32 "
+        f"machine, the most among methods that change under {FEW:.0%} of the answers."
     )
+
+
+def _times(ratio: float) -> str:
+    return f"{ratio:.1f}x" if ratio < 10 else f"{ratio:.0f}x"
 
 
 def _peer_is_better(table: pd.DataFrame) -> str:

@@ -134,6 +134,11 @@ def title_of(name: str) -> str:
     return known.title if known else name
 
 
+def is_certified(name: str) -> bool:
+    """Whether a proof, not a sample, keeps the answers (those of "exact" up to rounding)."""
+    return name == "exact" or (name in SETTINGS and SETTINGS[name].method == "anytime")
+
+
 def resolve(methods: Methods | None = None) -> dict[str, Any]:
     """Return name -> `Setting`, `Peer` or unfitted estimator.
 

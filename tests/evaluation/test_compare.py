@@ -220,7 +220,15 @@ def test_advice_is_honest_about_linear_machines_and_other_models():
     assert "gradient boosting is more accurate" in said
     frame.loc["nsv", "disagreement_high"] = 0.2
     assert best_method(frame) == "exact"
-    assert "Take the exact machine in float32 (9x faster than SVC)" in advice(frame)
+    assert "Take the exact machine in float32 (9.0x faster than SVC)" in advice(frame)
+
+
+def test_advice_takes_a_proof_where_rows_are_few(moons):
+    frame = kmviz.compare(None, ["nsv", "anytime"], *moons, time=False)
+    frame["disagreement_high"], frame["disagreements"] = 0.05, 0
+    frame["honest_speedup"] = [1.0, 8.0, 3.0]
+    assert best_method(frame) == "anytime"
+    assert "differ, and it is proved that none does" in advice(frame)
 
 
 def test_rows_for_a_large_machine_say_what_was_cut_down(moons, monkeypatch):

@@ -175,7 +175,7 @@ def _rows(
                 yield number, row
     except csv.Error as error:
         raise DataError(
-            f"{name} is not a readable table: {error}. Save it as CSV again."
+            f"{name} is not a readable table: {str(error).rstrip('.')}. Save it as CSV again."
         ) from error
 
 
@@ -226,7 +226,7 @@ def _arrow_frames(stream: Any, kind: str, name: str, rows: int) -> Iterator[pd.D
             start += len(frame)
             yield frame
     except (pa.ArrowException, OSError) as error:
-        raise DataError(f"{name} is damaged: {error}. Save it again.") from error
+        raise DataError(f"{name} is damaged: {str(error).rstrip('.')}. Save it again.") from error
 
 
 def _batches(stream: Any, kind: str, rows: int) -> Iterator[pa.RecordBatch]:

@@ -7,11 +7,15 @@ process when two browser sessions enter it at once.
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from contextvars import ContextVar
 from functools import cache
+from typing import TypeVar
+
+T = TypeVar("T")
+R = TypeVar("R")
 
 _limit: ContextVar[int | None] = ContextVar("_limit", default=None)
 
@@ -38,6 +42,15 @@ def n_threads() -> int:
 @cache
 def _pool(process: int) -> ThreadPoolExecutor:
     return ThreadPoolExecutor(n_threads(), thread_name_prefix="kmviz-loops")
+
+
+def over_items(work: Callable[[T], R], items: Sequence[T]) -> Iterator[R]:
+    """Yield `work(item)` in order, computed on threads: for work that leaves the GIL by itself."""
+    if len(items) <= 1 or n_threads() == 1:
+        yield from map(work, items)
+        return
+    with ThreadPoolExecutor(min(n_threads(), len(items))) as pool:
+        yield from pool.map(work, items)
 
 
 def over_chunks(work: Callable[[int, int], None], n_rows: int, chunk: int = 256) -> None:

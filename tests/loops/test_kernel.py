@@ -45,6 +45,12 @@ def test_chunks_cover_every_row_once(limit):
     assert (seen == 1).all()
 
 
+@pytest.mark.parametrize("limit", [1, 3])
+def test_items_come_back_in_order(limit):
+    with threads.limited(limit):
+        assert list(threads.over_items(lambda n: n * n, range(20))) == [n * n for n in range(20)]
+
+
 def test_an_error_in_a_chunk_is_raised():
     def work(start, stop):
         raise ZeroDivisionError(start)

@@ -17,6 +17,7 @@ from numpy.typing import NDArray
 from sklearn.base import clone
 from sklearn.model_selection import KFold, StratifiedKFold
 
+from kmviz.loops.threads import over_items
 from kmviz.machines import KernelMachine
 from kmviz.machines.reading import read_binary
 from kmviz.methods.base import Problem
@@ -136,10 +137,13 @@ class Calibrator:
             parts.append(Part(problem.machine, linear, X[y == 0]))
         folds = StratifiedKFold(n_folds, shuffle=True, random_state=self.random_state)
         wanted = 1 if self.calibration == "left_out" else n_folds
-        for done, (learn, ask) in enumerate(islice(folds.split(own, y[own]), wanted)):
-            report(done / wanted, f"cross-fitting: machine {done + 1} of {wanted}")
-            learn, ask = own[learn], own[ask]
-            machine = read_binary(clone(problem.estimator).fit(X[learn], y[learn]))
+        dealt = [(own[a], own[b]) for a, b in islice(folds.split(own, y[own]), wanted)]
+        machines = over_items(
+            lambda fold: read_binary(clone(problem.estimator).fit(X[fold[0]], y[fold[0]])), dealt
+        )
+        report(0.0, f"cross-fitting: {wanted} machines")
+        for done, (machine, (learn, ask)) in enumerate(zip(machines, dealt, strict=True)):
+            report((done + 1) / wanted, f"cross-fitting: machine {done + 1} of {wanted}")
             outputs = self._outputs(machine, X[learn])
             parts.append(Part(machine, self._filter(machine, X[learn], y[learn], outputs), X[ask]))
         return parts

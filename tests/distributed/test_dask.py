@@ -2,6 +2,7 @@
 
 import os
 import signal
+from concurrent.futures import CancelledError
 
 import joblib
 import numpy as np
@@ -160,3 +161,27 @@ def test_a_worker_killed_in_mid_training_is_survived(client, moons, local, monke
     assert killer.killed is not None
     assert killer.killed not in client.run(os.getpid).values()
     assert_same_bits(ours, local)
+
+
+@pytest.mark.parametrize("losses", [1, cluster.TRIES])
+def test_calls_whose_data_was_lost_are_sent_again(monkeypatch, losses):
+    begun = []
+
+    class Losing(joblib.Parallel):
+        """Loses what was sent after three results, as often as said."""
+
+        def __call__(self, calls):
+            begun.append(len(calls))
+            yield from super().__call__(calls[:3])
+            if len(begun) <= losses:
+                raise CancelledError("already forgotten")
+            yield from super().__call__(calls[3:])
+
+    monkeypatch.setattr(cluster, "Parallel", Losing)
+    found = cluster.results([joblib.delayed(abs)(-n) for n in range(20)], (), n_jobs=1)
+    if losses < cluster.TRIES:
+        assert list(found) == list(range(20))
+        assert begun == [20, 17]
+    else:
+        with pytest.raises(CancelledError):
+            list(found)

@@ -7,8 +7,10 @@ backend that knows its client; everyone else has threads.
 from __future__ import annotations
 
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
+from concurrent.futures import CancelledError
 from contextlib import ExitStack, contextmanager
+from itertools import count
 from typing import Any
 
 import numpy as np
@@ -20,6 +22,29 @@ from kmviz.loops import threads
 
 #: Seconds that a round of messages to the workers and back takes, and of work worth sending.
 MESSAGES, TASK = 0.03, 0.1
+
+#: How often what a cluster lost is sent again.
+TRIES = 3
+
+
+def results(calls: Sequence[Any], held: Sequence[Any], n_jobs: int | None) -> Iterator[Any]:
+    """Yield what delayed calls return, in order; arrays that all of them name are `held`.
+
+    A worker may take the last copy of these with it when it dies: a scheduler that tidies up keeps
+    one, however many were asked for. Calls that are left are then sent again, arrays and all.
+    """
+    done = 0
+    for tries in count(1):
+        parallel = Parallel(n_jobs=n_jobs, prefer="threads", batch_size=1, return_as="generator")
+        try:
+            with spread(*held):
+                for result in parallel(calls[done:]):
+                    done += 1
+                    yield result
+            return
+        except CancelledError:
+            if tries == TRIES:
+                raise
 
 
 @contextmanager
@@ -103,9 +128,12 @@ class NeighborSearch:
             self.held.enter_context(spread(self.index))
             self.sent = True
         parts = np.array_split(queries, min(self.n_workers, len(queries)))
-        return np.concatenate(
-            Parallel(batch_size=1)(delayed(query)(self.index, (part,), self.k) for part in parts)
-        )
+        calls = [delayed(query)(self.index, (part,), self.k) for part in parts]
+        try:
+            return np.concatenate(Parallel(batch_size=1)(calls))
+        except CancelledError:  # the workers' copies are lost; this process has one
+            self.n_workers = 0
+            return self.index.query(queries, self.k, self.n_threads)
 
 
 def query(index: Any, queries: tuple[NDArray[Any]], k: int) -> NDArray[np.int32]:

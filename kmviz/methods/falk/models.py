@@ -7,7 +7,7 @@ from itertools import pairwise
 from typing import Any
 
 import numpy as np
-from joblib import Parallel, delayed
+from joblib import delayed
 from numpy.typing import NDArray
 
 from kmviz.kernels import RBF, is_known
@@ -15,7 +15,7 @@ from kmviz.loops import threads
 from kmviz.loops.falk_answer import answers
 from kmviz.loops.falk_smo import PAD
 from kmviz.loops.falk_train import train_given, train_radial
-from kmviz.methods.falk.cluster import block_size, local_threads, on_cluster, spread
+from kmviz.methods.falk.cluster import block_size, local_threads, on_cluster, results
 from kmviz.methods.progress import report
 
 #: Models a task. Fewer make a cluster spend its time on messages.
@@ -106,16 +106,14 @@ def train_models(
         seconds = (time.perf_counter() - began) / done
     block = block_size(len(neighbors) - done, n_jobs, BLOCK, seconds)
     # a tuple travels with its task; bare arrays would be scattered one by one
-    tasks = (
+    calls = [
         delayed(train_block)(rows, labels, (neighbors[s : s + block],), *rest)
         for s in range(done, len(neighbors), block)
-    )
-    parallel = Parallel(n_jobs=n_jobs, prefer="threads", batch_size=1, return_as="generator")
-    with spread(rows, labels):
-        for result in parallel(tasks):
-            blocks.append(result)
-            done += len(result[0])
-            report(0.5 + 0.5 * done / len(neighbors), f"{done} models")
+    ]
+    for result in results(calls, (rows, labels), n_jobs):
+        blocks.append(result)
+        done += len(result[0])
+        report(0.5 + 0.5 * done / len(neighbors), f"{done} models")
     counts, bias, gammas, index, weight, short = zip(*blocks, strict=True)
     return LocalModels(
         np.concatenate(counts), np.concatenate(bias), np.concatenate(gammas) * unit**2,

@@ -185,3 +185,18 @@ def test_calls_whose_data_was_lost_are_sent_again(monkeypatch, losses):
     else:
         with pytest.raises(CancelledError):
             list(found)
+
+
+def test_a_search_whose_index_was_lost_goes_on_here(monkeypatch):
+    def lost(calls):
+        raise CancelledError("already forgotten")
+
+    class Index:
+        def query(self, queries, k, n_threads):
+            return np.tile(np.arange(k), (len(queries), 1))
+
+    monkeypatch.setattr(cluster, "Parallel", lambda **options: lost)
+    search = NeighborSearch(Index(), k=3, n_threads=1)
+    search.n_workers, search.seconds = 8, 1.0
+    np.testing.assert_array_equal(search(np.zeros((5, 2))), np.tile([0, 1, 2], (5, 1)))
+    assert search.n_workers == 0, "it asks the workers no more"

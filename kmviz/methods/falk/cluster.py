@@ -23,7 +23,7 @@ from kmviz.loops import threads
 #: Seconds that a round of messages to the workers and back takes, and of work worth sending.
 MESSAGES, TASK = 0.03, 0.1
 
-#: How often what a cluster lost is sent again.
+#: How often calls are sent at most, where a cluster loses what they need.
 TRIES = 3
 
 

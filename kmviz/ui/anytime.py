@@ -13,6 +13,7 @@ from sklearn.frozen import FrozenEstimator
 from kmviz.figures import anytime as figures
 from kmviz.figures.anytime import OrderRecord
 from kmviz.methods.anytime import AnytimeClassifier
+from kmviz.methods.anytime.basis import WIDER
 from kmviz.methods.anytime.spectral import quadratic
 from kmviz.traces import AnytimeTrace
 from kmviz.ui import state
@@ -29,8 +30,6 @@ ORDERS = {
     "spectral": "spectral: eigenvectors (degree-2 kernels)",
 }
 
-#: Orders that draw candidates, or look at queries.
-SAMPLED = ("min_wz_n", "mean_lh_n", "hybrid")
 #: Queries that tune an order (about), queries that compare orders, steps compared.
 TUNED, COMPARED, STEPS = 200, 300, 200
 
@@ -172,7 +171,7 @@ def estimator(problem: Problem, order: str) -> bytes:
 def code(problem: Problem, order: str, step: int) -> str:
     """The lines of Python that rebuild the page."""
     options = f"order={order!r}"
-    if order in SAMPLED:
+    if order in WIDER:
         every = _every(len(problem.data.X_train))
         options += f", query_sample=X[::{every}], random_state=0"
     return problem.code + "\n".join(

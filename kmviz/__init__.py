@@ -5,7 +5,7 @@ from kmviz.evaluation import papers
 from kmviz.evaluation.accelerate import accelerate
 from kmviz.evaluation.audit import audit
 from kmviz.evaluation.compare import compare
-from kmviz.evaluation.storage import load, save
+from kmviz.io.storage import load, save
 from kmviz.machines import KernelMachine
 from kmviz.methods.anytime import AnytimeClassifier
 from kmviz.methods.exact import ExactClassifier

@@ -14,6 +14,7 @@ ORDER = [
     {"machines"},
     {"traces"},
     {"methods"},
+    {"io"},
     {"evaluation"},
     {"figures", "cli"},
     {"ui"},

@@ -15,7 +15,7 @@ from kmviz.cli.files import safe_cell
 from kmviz.cli.machine import machine
 from kmviz.evaluation.advice import advice
 from kmviz.evaluation.compare import COLUMNS, as_table, compare_rows
-from kmviz.evaluation.whole import check_place, written_whole
+from kmviz.io.whole import check_place, written_whole
 
 SHOWN = {
     "accuracy": "{:.4f}", "disagreements": "{:.0f}", "disagreement_high": "{:.3%}",

@@ -17,9 +17,9 @@ from kmviz.cli.sample import Sample, read_sample
 from kmviz.datasets.content import MAX_BYTES
 from kmviz.evaluation.accelerate import accelerate
 from kmviz.evaluation.catalogue import SETTINGS
-from kmviz.evaluation.storage import dumps
-from kmviz.evaluation.table import TableClassifier
-from kmviz.evaluation.whole import written_whole
+from kmviz.io.storage import dumps
+from kmviz.io.table import TableClassifier
+from kmviz.io.whole import written_whole
 from kmviz.methods import progress
 
 

@@ -16,9 +16,9 @@ from numpy.typing import NDArray
 from kmviz.cli.console import BadInput, Console
 from kmviz.cli.files import Writer, bytes_of, writer_for
 from kmviz.datasets import DataError, TableEncoder, iter_frames
-from kmviz.evaluation.storage import load
-from kmviz.evaluation.table import TableClassifier
-from kmviz.evaluation.whole import written_whole
+from kmviz.io.storage import load
+from kmviz.io.table import TableClassifier
+from kmviz.io.whole import written_whole
 
 
 def add_to(commands: Any) -> None:

@@ -14,7 +14,7 @@ import pandas as pd
 import kmviz
 from kmviz.cli.console import BadInput, Console
 from kmviz.evaluation import papers
-from kmviz.evaluation.whole import written_whole
+from kmviz.io.whole import written_whole
 from kmviz.methods import progress
 
 ROOT = Path(kmviz.__file__).resolve().parents[1]

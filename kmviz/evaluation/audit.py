@@ -14,7 +14,7 @@ from sklearn.utils.validation import _num_samples, check_is_fitted
 
 from kmviz.evaluation.fidelity import disagreement
 from kmviz.evaluation.reference import exact_labels
-from kmviz.evaluation.table import TableClassifier
+from kmviz.io.table import TableClassifier
 
 
 class AuditWarning(UserWarning):

@@ -14,12 +14,12 @@ from sklearn.frozen import FrozenEstimator
 from sklearn.metrics import accuracy_score
 from sklearn.pipeline import Pipeline, make_pipeline
 
-from kmviz.evaluation import storage
 from kmviz.evaluation.catalogue import Methods, Setting, resolve
 from kmviz.evaluation.cost import Decide, batch_seconds, one_thread, single_seconds, step_summary
 from kmviz.evaluation.fidelity import disagreement
 from kmviz.evaluation.peers import Peer
 from kmviz.evaluation.reference import Reference, baseline, reference
+from kmviz.io import storage
 from kmviz.methods import progress
 
 COLUMNS = [

@@ -8,7 +8,7 @@ from typing import Any
 
 import streamlit as st
 
-from kmviz.evaluation.storage import StorageError, load
+from kmviz.io.storage import StorageError, load
 from kmviz.machines import KernelMachine
 from kmviz.machines.reading import last_step
 from kmviz.ui.problem import Problem

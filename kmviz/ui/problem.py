@@ -14,8 +14,8 @@ from sklearn.preprocessing import StandardScaler
 from sklearn.svm import SVC
 
 from kmviz.datasets import Dataset, TableEncoder
-from kmviz.evaluation.storage import dumps
-from kmviz.evaluation.table import TableClassifier
+from kmviz.io.storage import dumps
+from kmviz.io.table import TableClassifier
 from kmviz.kernels import Normalized, Polynomial
 from kmviz.machines import KernelEmbedding, KernelMachine
 from kmviz.ui import code, prepare, state

@@ -11,7 +11,7 @@ from streamlit.testing.v1 import AppTest
 import kmviz
 from kmviz.evaluation import compare as evaluation
 from kmviz.evaluation.catalogue import SETTINGS
-from kmviz.evaluation.storage import StorageError, dumps
+from kmviz.io.storage import StorageError, dumps
 from kmviz.ui import anytime, compare, falk, model, nsv, parts, reduced, svtree
 from tests.pages.helpers import ROOT, array, figure, open_page, run
 

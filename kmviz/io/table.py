@@ -25,7 +25,7 @@ class TableClassifier:
     >>> import pandas as pd
     >>> from kmviz import ExactClassifier
     >>> from kmviz.datasets import TableEncoder
-    >>> from kmviz.evaluation.table import TableClassifier
+    >>> from kmviz.io.table import TableClassifier
     >>> frame = pd.DataFrame({"a": [0.0, 0.1, 1.0, 1.1], "y": ["no", "no", "yes", "yes"]})
     >>> encoder = TableEncoder.fit(frame, "y")
     >>> fitted = ExactClassifier().fit(encoder.transform(frame), encoder.labels(frame))

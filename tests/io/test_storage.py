@@ -18,9 +18,9 @@ from sklearn.svm import SVC
 
 import kmviz
 from kmviz.datasets import TableEncoder
-from kmviz.evaluation import storage
 from kmviz.evaluation.catalogue import SETTINGS
-from kmviz.evaluation.table import TableClassifier
+from kmviz.io import storage
+from kmviz.io.table import TableClassifier
 from kmviz.kernels import Normalized, Polynomial
 from kmviz.machines import KernelEmbedding, KernelFisherClassifier
 

@@ -23,14 +23,14 @@ from typing import IO, Any
 from zipfile import ZIP_DEFLATED, BadZipFile, ZipFile
 from zlib import error as ZlibError
 
-from kmviz.evaluation.whole import written_whole
+from kmviz.io.whole import written_whole
 
 #: A file may unfold to no more than this.
 MAX_BYTES = 2 * 2**30
 
 #: Parts of kmviz whose classes a stored estimator may consist of.
 PARTS = (
-    "kernels", "machines", "methods", "datasets.encoder", "evaluation.table",
+    "kernels", "machines", "methods", "datasets.encoder", "io.table",
 )  # fmt: skip
 
 #: What fitted scikit-learn estimators hold beside what skops trusts by itself: a frozen machine,

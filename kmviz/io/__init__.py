@@ -1,0 +1,1 @@
+"""Files: estimators stored and loaded, classifiers that read tables, files written whole."""

@@ -21,7 +21,6 @@ from sklearn.utils.validation import check_is_fitted
 
 from kmviz.evaluation.cost import Decide, one_thread
 from kmviz.kernels import RBF, Linear, Polynomial, is_known
-from kmviz.machines.pairs import by_votes
 from kmviz.machines.reading import last_step, support_vectors
 from kmviz.methods.exact import ExactClassifier
 
@@ -103,21 +102,7 @@ def largest(exact: Any) -> int:
 
 def exact_labels(clf: Any, X: Any) -> NDArray[Any]:
     """Return what the exact machines of a fitted method answer, in float64."""
-    rows = clf._rows(X)
-    outputs = [machine.decision_function(rows) for machine in exact_machines(clf)]
-    if len(outputs) == 1:
-        return clf.classes_[(outputs[0] > 0).astype(np.intp)]
-    pairs = np.column_stack(outputs)
-    combined = by_votes(pairs, len(clf.classes_))
-    return clf.classes_[combined.argmax(axis=1)]
-
-
-def exact_machines(clf: Any) -> list[Any]:
-    """Return the machines a method stands in for: a reduced set's originals, else its own."""
-    originals = getattr(clf, "original_", None)
-    if originals is None or not hasattr(clf, "rho_"):
-        return list(clf.machines_)
-    return list(originals) if isinstance(originals, list | tuple) else [originals]
+    return clf.classes_[clf.winners(clf.exact_function(X))]
 
 
 def baseline(ref: Reference) -> Decide:

@@ -17,7 +17,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from itertools import combinations
 from math import isfinite
-from typing import Any, Protocol
+from typing import Any, ClassVar, Protocol
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -32,6 +32,7 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 from kmviz.machines import KernelMachine
 from kmviz.machines.pairs import by_votes
 from kmviz.machines.reading import last_step, read_binary, read_pairs, refuse_precomputed
+from kmviz.methods.study import Study
 from kmviz.traces import Trace
 
 FLOATS = [np.float64, np.float32]
@@ -78,18 +79,37 @@ class Problem:
 
 
 class PairsClassifier(ClassifierMixin, BaseEstimator):
-    """What every classifier here makes of a column a pair of classes: outputs, labels, pairs.
+    """What every classifier here makes of one column for each pair of classes.
 
-    A subclass defines `decision_function`.
+    A subclass defines `decision_function`, `steps`, `trace` and `exact_function`.
     """
 
     classes_: NDArray[Any]
 
+    #: What `study` returns.
+    study_class: ClassVar[type[Study]] = Study
+
     def predict(self, X: ArrayLike) -> NDArray[Any]:
         """Return the class of each row."""
-        output = self.decision_function(X)
-        winner = (output > 0).astype(np.intp) if output.ndim == 1 else output.argmax(axis=1)
-        return self.classes_[winner]
+        return self.classes_[self.winners(self.decision_function(X))]
+
+    def study(self, X: ArrayLike) -> Study:
+        """Return what can be read again for the rows X without fitting: see `kmviz.methods.study`.
+
+        Parameters
+        ----------
+        X : array of shape (n, d)
+        """
+        check_is_fitted(self)
+        return self.study_class(self, X)
+
+    def exact_function(self, X: ArrayLike) -> NDArray[np.float64]:
+        """Return what the exact machine would put out for each row, in float64."""
+        raise NotImplementedError
+
+    def winners(self, output: NDArray[np.float64]) -> NDArray[np.intp]:
+        """Return the place in `classes_` that each row of `decision_function` stands for."""
+        return (output > 0).astype(np.intp) if output.ndim == 1 else output.argmax(axis=1)
 
     @property
     def pairs_(self) -> list[tuple[Any, Any]]:
@@ -154,6 +174,16 @@ class MachineClassifier(PairsClassifier):
     def steps(self, X: ArrayLike) -> NDArray[np.intp]:
         """Return how many kernel values each row takes, over all pairs of classes."""
         return np.sum([steps for _, steps in self._runs(X)], axis=0)
+
+    def exact_function(self, X: ArrayLike) -> NDArray[np.float64]:
+        """Return what the exact machine would put out for each row, in float64."""
+        rows = self._rows(X)
+        outputs = [machine.decision_function(rows) for machine in self._exact_machines()]
+        return self._aggregate(np.column_stack(outputs))
+
+    def _exact_machines(self) -> list[KernelMachine]:
+        """The machines that the method stands in for, in pair order."""
+        return self.machines_
 
     def trace(self, x: ArrayLike, pair: tuple[Any, Any] | None = None) -> Trace:
         """Return the record of one query.

@@ -115,6 +115,10 @@ class LocalClassifier(PairsClassifier):
         """
         return self._aggregate(self._outputs(self._rows(X)))
 
+    def exact_function(self, X: ArrayLike) -> NDArray[np.float64]:
+        """Return what each row's local model would put out; it answers exactly."""
+        return self.decision_function(X)
+
     def steps(self, X: ArrayLike) -> NDArray[np.intp]:
         """Return how many kernel values each row takes: the support vectors of its model."""
         models, which, _ = self._local(self._rows(X))

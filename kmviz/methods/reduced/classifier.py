@@ -168,7 +168,8 @@ class ReducedSetClassifier(MachineClassifier):
         problems = self._train(X, y)
         held = self._transformed(choosing)
         self._prepare([HeldProblem(**vars(problem), held=held) for problem in problems])
-        differ = int(np.sum(self.predict(proving) != self._exact_labels(proving)))
+        exact = self.winners(self.exact_function(proving))
+        differ = int(np.sum(self.winners(self.decision_function(proving)) != exact))
         rate = upper_bound(differ, len(proving), CONFIDENCE)
         self.promise_ = Promise(rate, CONFIDENCE, len(proving), differ)
         return self
@@ -206,12 +207,8 @@ class ReducedSetClassifier(MachineClassifier):
             return super().steps(X)
         return np.full(len(self._rows(X)), len(self.vectors_), dtype=np.intp)
 
-    def _exact_labels(self, X: Any) -> NDArray[Any]:
-        """What the machines that were reduced answer."""
-        rows = self._rows(X)
-        originals = [engine.original for engine in self.engines_]
-        output = self._aggregate(np.column_stack([m.decision_function(rows) for m in originals]))
-        return self.classes_[(output > 0).astype(np.intp) if output.ndim == 1 else output.argmax(1)]
+    def _exact_machines(self) -> list[KernelMachine]:
+        return [engine.original for engine in self.engines_]
 
     def _share(self, problems: list[Problem]) -> None:
         """Give all machines the vectors of all."""

@@ -1,0 +1,104 @@
+"""From a page's choices to a fitted method: one declaration fits, reads, and writes the code.
+
+A page says which method it shows, with which parameters (what has to be fitted) and which choice
+(what its study reads again). The estimator to take home and the lines of Python that rebuild it
+come from the same two mappings.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from sklearn.base import clone
+from sklearn.frozen import FrozenEstimator
+
+from kmviz.methods.register import Method, method
+from kmviz.methods.study import Study
+from kmviz.ui.problem import Problem
+from kmviz.ui.work import Shelf
+
+#: Test rows that a study reads; more are sampled, evenly.
+MOST_ROWS = 2_000
+
+_fitted, _studies = Shelf(12), Shelf(6)
+
+
+@dataclass(frozen=True, eq=False)
+class Shown:
+    """A method as a page shows it.
+
+    Attributes
+    ----------
+    problem : Problem
+    method : Method
+    parameters : mapping
+        Parameters of the estimator that had to be fitted.
+    rows : array
+        The test rows studied, as places in `problem.data.X_test`.
+    study : Study
+    """
+
+    problem: Problem
+    method: Method
+    parameters: Mapping[str, Any]
+    rows: np.ndarray
+    study: Study
+
+    def estimator(self, **choice: Any) -> bytes:
+        """Return the fitted classifier under a choice as a .skops file."""
+        return self.problem.packed(self.study.classifier(**choice))
+
+    def code(self, **choice: Any) -> str:
+        """Return the lines of Python that rebuild it."""
+        return code(self.problem, self.method, {**self.parameters, **choice})
+
+
+def show(
+    problem: Problem, name: str, parameters: Mapping[str, Any], most: int = MOST_ROWS
+) -> Shown:
+    """Return a method, fitted on the problem at hand, and its study of the test rows.
+
+    Parameters
+    ----------
+    name : the method's name in the register
+    parameters : parameters of the estimator beside the machine; hashable values
+    most : rows to study at most
+    """
+    known = method(name)
+    key = (problem.key, name, tuple(sorted(parameters.items())))
+    clf = _fitted.get(key, lambda: _fit(problem, known, parameters), f"{known.title}:")
+    n = len(problem.data.X_test)
+    rows = np.unique(np.linspace(0, n - 1, min(n, most)).astype(np.intp))
+    X = problem.data.X_test[rows]
+    study = _studies.get((*key, most), lambda: clf.study(X), f"{known.title}: asking all queries")
+    return Shown(problem, known, dict(parameters), rows, study)
+
+
+def _fit(problem: Problem, known: Method, parameters: Mapping[str, Any]) -> Any:
+    X, y = problem.data.X_train, problem.data.y_train
+    if not known.takes_frozen:
+        return known.cls(**parameters).fit(X, y)
+    machine = clone(problem.estimator) if known.proves_rate else FrozenEstimator(problem.estimator)
+    return known.cls(machine, **parameters).fit(X, y)
+
+
+def code(problem: Problem, known: Method, parameters: Mapping[str, Any]) -> str:
+    """Return the lines of Python that rebuild a method on a problem."""
+    name = known.cls.__name__
+    words = [f"{key}={value!r}" for key, value in parameters.items()]
+    imports = [f"from kmviz import {name}"]
+    if known.takes_frozen and known.proves_rate:  # it trains machines of its own to calibrate
+        imports.insert(0, "from sklearn.base import clone")
+        words.insert(0, "clone(svc)")
+    elif known.takes_frozen:
+        imports.insert(0, "from sklearn.frozen import FrozenEstimator")
+        words.insert(0, "FrozenEstimator(svc)")
+    else:
+        imports.append("from kmviz.kernels import *")
+    lines = [f"clf = {name}({', '.join(words)})", "clf.fit(X, y)"]
+    if problem.query is not None:
+        lines.append(f"trace = clf.trace(X_test[{problem.query}])")
+    return "\n".join([problem.code, *imports, "", *lines, ""])

@@ -12,6 +12,7 @@ import pandas as pd
 from kmviz import datasets
 from kmviz.cli.console import BadInput, Console
 from kmviz.datasets import Dataset, TableEncoder
+from kmviz.machines.named import NAMES
 
 
 def add_to(commands: Any) -> None:
@@ -65,9 +66,7 @@ def add_problem_options(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--n", type=int, help="training rows of an embedded data set")
     parser.add_argument("--seed", type=_seed, default=0, help="a whole number from 0 up")
     machine = parser.add_argument_group("the machine")
-    machine.add_argument(
-        "--kernel", choices=("rbf", "linear", "poly", "poly_normalized"), default="rbf"
-    )
+    machine.add_argument("--kernel", choices=NAMES, default="rbf")
     machine.add_argument("--C", type=float, default=1.0)
     machine.add_argument("--gamma", default="scale", help="a number, or 'scale'")
     machine.add_argument("--degree", type=int, default=3)

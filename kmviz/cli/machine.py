@@ -8,23 +8,15 @@ from typing import Any
 
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
-from sklearn.svm import SVC
 
 from kmviz.cli.console import BadInput
 from kmviz.evaluation.catalogue import SETTINGS
-from kmviz.kernels import Normalized, Polynomial
+from kmviz.machines.named import kernel_parameters, named_svc
 
 
 def machine(options: argparse.Namespace, scaled: bool, cache: float = 200.0) -> Any:
     """Return the unfitted SVC, behind a StandardScaler where columns come in units of their own."""
-    shared = {"C": options.C, "cache_size": cache}
-    if options.kernel == "poly_normalized":
-        svc = SVC(kernel=Normalized(Polynomial(degree=options.degree)), **shared)
-    else:
-        svc = SVC(
-            kernel=options.kernel, gamma=gamma_of(options), degree=options.degree,
-            coef0=1.0 if options.kernel == "poly" else 0.0, **shared,
-        )  # fmt: skip
+    svc = named_svc(options.kernel, options.C, gamma_of(options), options.degree, cache_size=cache)
     return make_pipeline(StandardScaler(), svc) if scaled else svc
 
 
@@ -44,9 +36,8 @@ def method(options: argparse.Namespace, scaled: bool, cache: float = 200.0) -> A
     clf.set_params(**_settings(options.set, clf))
     if "estimator" in clf.get_params(deep=False):
         return clf.set_params(estimator=machine(options, scaled, cache))
-    if options.kernel == "poly_normalized":
-        raise BadInput(f"--method {options.method} takes the kernels rbf, linear and poly.")
-    given = {"kernel": options.kernel, "C": options.C, "gamma": gamma_of(options)}
+    kernel = kernel_parameters(options.kernel, gamma_of(options), options.degree)
+    given = {"C": options.C, **kernel}
     clf.set_params(**{name: v for name, v in given.items() if name not in _names(options.set)})
     return make_pipeline(StandardScaler(), clf) if scaled else clf
 

@@ -23,9 +23,10 @@ from sklearn.neighbors import KNeighborsClassifier
 from sklearn.pipeline import make_pipeline
 from sklearn.svm import LinearSVC
 
-from kmviz.evaluation.reference import Reference, string_kernel, with_string_kernel
+from kmviz.evaluation.reference import Reference, with_string_kernel
 from kmviz.kernels import RBF, is_known
 from kmviz.machines import KernelEmbedding
+from kmviz.machines.named import string_kernel
 from kmviz.machines.reading import last_step
 
 COMPONENTS = 100

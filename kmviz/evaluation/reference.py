@@ -20,7 +20,8 @@ from sklearn.svm import SVC, NuSVC
 from sklearn.utils.validation import check_is_fitted
 
 from kmviz.evaluation.cost import Decide, one_thread
-from kmviz.kernels import RBF, Linear, Polynomial, is_known
+from kmviz.kernels import is_known
+from kmviz.machines.named import string_kernel
 from kmviz.machines.reading import last_step, support_vectors
 from kmviz.methods.exact import ExactClassifier
 
@@ -136,25 +137,3 @@ def with_string_kernel(svc: Any) -> Any:
     twin.n_features_in_ = vectors.shape[1]
     twin.shape_fit_ = (svc.shape_fit_[0], vectors.shape[1])
     return twin
-
-
-def string_kernel(plain: Linear | Polynomial | RBF) -> dict[str, Any]:
-    """Return the SVC parameters that mean the same as a plain kernel.
-
-    Examples
-    --------
-    >>> from kmviz.evaluation.reference import string_kernel
-    >>> from kmviz.kernels import RBF
-    >>> string_kernel(RBF(gamma=0.5))
-    {'kernel': 'rbf', 'gamma': 0.5}
-    """
-    if isinstance(plain, RBF):
-        return {"kernel": "rbf", "gamma": plain.gamma}
-    if isinstance(plain, Polynomial):
-        return {
-            "kernel": "poly",
-            "degree": plain.degree,
-            "gamma": plain.gamma,
-            "coef0": plain.coef0,
-        }
-    return {"kernel": "linear"}

@@ -13,8 +13,9 @@ from sklearn.pipeline import Pipeline
 from sklearn.svm import SVC, LinearSVC, NuSVC
 from sklearn.utils.validation import check_is_fitted
 
-from kmviz.kernels import RBF, Linear, Polynomial
+from kmviz.kernels import Linear
 from kmviz.machines.machine import KernelMachine
+from kmviz.machines.named import named_kernel
 
 READABLE = "SVC, NuSVC, LinearSVC or KernelFisherClassifier (or a Pipeline that ends in one)"
 
@@ -120,14 +121,4 @@ def _weights(svc: Any) -> NDArray[Any]:
 def _kernel(svc: Any) -> Any:
     if callable(svc.kernel):
         return svc.kernel
-    gamma = float(svc._gamma)
-    if svc.kernel == "linear":
-        return Linear()
-    if svc.kernel == "rbf":
-        return RBF(gamma)
-    if svc.kernel == "poly":
-        return Polynomial(degree=svc.degree, gamma=gamma, coef0=float(svc.coef0))
-    raise ValueError(
-        f"kernel={svc.kernel!r} is not supported: it is no Mercer kernel in general. "
-        "Use 'linear', 'poly', 'rbf' or a kernel of kmviz.kernels."
-    )
+    return named_kernel(svc.kernel, float(svc._gamma), svc.degree, svc.coef0)

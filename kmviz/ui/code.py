@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import re
 from typing import TYPE_CHECKING
 
 import streamlit as st
 
 from kmviz import datasets
+from kmviz.machines.named import named_svc
 from kmviz.ui import prepare, state
 
 if TYPE_CHECKING:
@@ -65,15 +67,8 @@ def _loading(problem: Problem) -> str:
 
 def _training(problem: Problem) -> str:
     session = st.session_state
-    kernel, C = session["kernel"], f"C={session['C']:g}"
+    svc = named_svc(session["kernel"], session["C"], session["gamma"], session["degree"])
     if problem.is_unfinished:
-        C += f", max_iter={problem.svc.max_iter}"
-    if kernel == "linear":
-        return f'SVC(kernel="linear", {C})'
-    if kernel == "poly_normalized":
-        poly = f"kernels.Polynomial(degree={session['degree']})"
-        return f"SVC(kernel=kernels.Normalized({poly}), {C})"
-    gamma = f"gamma={session['gamma']!r}"
-    if kernel == "rbf":
-        return f'SVC(kernel="rbf", {C}, {gamma})'
-    return f'SVC(kernel="poly", degree={session["degree"]}, {C}, {gamma}, coef0=1)'
+        svc.set_params(max_iter=problem.svc.max_iter)
+    written = " ".join(repr(svc).split())
+    return re.sub(r"\b(Normalized|Polynomial)\(", r"kernels.\1(", written)

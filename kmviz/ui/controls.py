@@ -6,6 +6,7 @@ import streamlit as st
 
 from kmviz import datasets
 from kmviz.datasets import Dataset
+from kmviz.machines.named import NAMES
 from kmviz.ui import prepare, state
 
 KERNEL_NAMES = {
@@ -56,7 +57,7 @@ def choose_machine() -> None:
     """Draw the choice of kernel and parameters."""
     session = st.session_state
     st.subheader("Machine", anchor=False)
-    st.selectbox("Kernel", state.KERNELS, key="kernel", format_func=KERNEL_NAMES.__getitem__)
+    st.selectbox("Kernel", NAMES, key="kernel", format_func=KERNEL_NAMES.__getitem__)
     st.select_slider(
         "C",
         sorted({*COSTS, session["C"]}),

@@ -16,8 +16,8 @@ from sklearn.svm import SVC
 from kmviz.datasets import Dataset, TableEncoder
 from kmviz.io.storage import dumps
 from kmviz.io.table import TableClassifier
-from kmviz.kernels import Normalized, Polynomial
 from kmviz.machines import KernelEmbedding, KernelMachine
+from kmviz.machines.named import named_svc, string_kernel
 from kmviz.ui import code, prepare, state
 
 #: Steps of training: enough for any machine that settles, some seconds for one that does not.
@@ -216,16 +216,12 @@ def fit(
     scikit-learn is slow with a callable kernel. The normalised polynomial kernel is a plain
     power of dot products of the embedded rows, so the SVC is trained on those.
     """
-    if kernel != "poly_normalized":
-        svc = SVC(
-            kernel=kernel, C=C, gamma=gamma or "scale", degree=degree or 3, coef0=1.0,
-            max_iter=MOST_ITERATIONS,
-        ).fit(X, y)  # fmt: skip
+    svc = named_svc(kernel, C, gamma or "scale", degree or 3, max_iter=MOST_ITERATIONS)
+    if not callable(svc.kernel):
+        svc.fit(X, y)
         return svc, KernelMachine.from_estimator(svc), svc
-    normalized = Normalized(Polynomial(degree=degree or 3, gamma=1.0, coef0=1.0))
-    svc = SVC(
-        kernel="poly", C=C, gamma=1.0, degree=degree or 3, coef0=0.0, max_iter=MOST_ITERATIONS
-    ).fit(normalized.embed(X), y)
+    normalized = svc.kernel
+    svc.set_params(**string_kernel(normalized.plain)).fit(normalized.embed(X), y)
     order = np.argsort(svc.support_)
     machine = KernelMachine(
         X[svc.support_[order]], svc.dual_coef_.ravel()[order], -float(svc.intercept_[0]), normalized

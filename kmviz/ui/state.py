@@ -24,13 +24,12 @@ import streamlit as st
 from streamlit.errors import StreamlitAPIException
 
 from kmviz import datasets
+from kmviz.machines.named import NAMES
 from kmviz.ui.params import Choice, Number, Param, Text
 
 _KEPT, _SEEN, _PARAMS, _PAGES = "kmviz.kept", "kmviz.seen", "kmviz.params", "kmviz.pages"
 _CORRECTED, _LIMITS = "kmviz.corrected", "kmviz.limits"
 UPLOAD = "kmviz.upload"  #: the visitor's own data set, while the session lasts
-
-KERNELS = ("linear", "poly", "rbf", "poly_normalized")
 
 
 def data_names() -> tuple[str, ...]:
@@ -51,7 +50,7 @@ def shared() -> dict[str, Param]:
         "n": Number(None, 20, 20_000, whole=True),
         "noise": Number(None, 0.0, 200.0),
         "seed": Number(0, 0, 9_999),
-        "kernel": Choice(*KERNELS, default="rbf"),
+        "kernel": Choice(*NAMES, default="rbf"),
         "C": Number(10.0, 1e-3, 1e5),
         "gamma": Number("scale", 1e-6, 1e4, whole=False),
         "degree": Number(3, 1, 12),

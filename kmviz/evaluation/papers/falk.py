@@ -33,6 +33,7 @@ from sklearn.svm import SVC
 from kmviz import datasets
 from kmviz.evaluation.cost import one_thread
 from kmviz.kernels import Polynomial
+from kmviz.machines.named import string_kernel
 from kmviz.methods.falk import FaLKClassifier, KNNSVMClassifier
 from kmviz.methods.progress import listening
 
@@ -130,8 +131,8 @@ def _search(method: str, kernel: Any, n: int, full: bool) -> GridSearchCV:
     if kernel == "rbf":
         grid["gamma"] = widths
     if method == "LibSVM":
-        options = {"kernel": "poly", "degree": 2, "gamma": 1.0} if callable(kernel) else {}
-        model: Any = SVC(**(options or {"kernel": kernel}), max_iter=1_000_000)
+        options = string_kernel(kernel) if callable(kernel) else {"kernel": kernel}
+        model: Any = SVC(**options, max_iter=1_000_000)
     elif method == "FkNNSVM":
         model, grid["n_neighbors"] = KNNSVMClassifier(kernel=kernel), sizes
     else:

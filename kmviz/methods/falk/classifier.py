@@ -46,8 +46,7 @@ class FaLKClassifier(LocalClassifier):
         k' <= k, the points around a centre that it answers for; None is half of k. Fewer cost
         more models and give more accuracy.
     kernel : {"rbf", "linear", "poly"} or kernel, default="rbf"
-        Neighbourhoods are taken in its feature space. "poly" is homogeneous and cubic, as in
-        `SVC`; give a kmviz kernel for others. Of a kernel that is not kmviz's own,
+        Neighbourhoods are taken in its feature space. Of a kernel that is not kmviz's own,
         neighbourhoods are Euclidean.
     C : float, default=1.0
     gamma : {"scale", "auto", "local"} or float, default="scale"
@@ -73,6 +72,8 @@ class FaLKClassifier(LocalClassifier):
         Search neighbours among this many principal components, Euclidean distances between them;
         the local SVMs see all coordinates. Beyond the paper, whose neighbours are exact. From some
         fifteen coordinates on it is the faster search.
+    degree, coef0 : int and float, default=3 and 0.0
+        Of `kernel="poly"`, as in `SVC`.
 
     Attributes
     ----------
@@ -124,6 +125,7 @@ class FaLKClassifier(LocalClassifier):
         C: float = 1.0, gamma: float | str = "scale", percentile: float = 50,
         select: str = "point", tune: bool = False, cover: str = "random",
         n_jobs: int | None = None, random_state: Any = None, projection: int | None = None,
+        degree: int = 3, coef0: float = 0.0,
     ) -> None:  # fmt: skip
         self.n_neighbors = n_neighbors
         self.n_cover = n_cover
@@ -137,6 +139,8 @@ class FaLKClassifier(LocalClassifier):
         self.n_jobs = n_jobs
         self.random_state = random_state
         self.projection = projection
+        self.degree = degree
+        self.coef0 = coef0
 
     def fit(self, X: ArrayLike, y: ArrayLike) -> FaLKClassifier:
         """Cover the training set and train the local SVMs.

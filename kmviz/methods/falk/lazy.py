@@ -33,6 +33,8 @@ class KNNSVMClassifier(LocalClassifier):
     C : float, default=1.0
     gamma : {"scale", "auto", "local"} or float, default="scale"
         "local" takes the median of squared distances in the neighbourhood as 1 / gamma.
+    degree, coef0 : int and float, default=3 and 0.0
+        Of `kernel="poly"`, as in `SVC`.
 
     Attributes
     ----------
@@ -57,12 +59,14 @@ class KNNSVMClassifier(LocalClassifier):
 
     def __init__(
         self, n_neighbors: int = 100, kernel: Any = "rbf", C: float = 1.0,
-        gamma: float | str = "scale",
+        gamma: float | str = "scale", degree: int = 3, coef0: float = 0.0,
     ) -> None:  # fmt: skip
         self.n_neighbors = n_neighbors
         self.kernel = kernel
         self.C = C
         self.gamma = gamma
+        self.degree = degree
+        self.coef0 = coef0
 
     def fit(self, X: ArrayLike, y: ArrayLike) -> KNNSVMClassifier:
         """Keep and index the training rows.

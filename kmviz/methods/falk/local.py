@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from numbers import Real
+from numbers import Integral, Real
 from typing import Any
 
 import numpy as np
@@ -12,8 +12,9 @@ from sklearn.utils._param_validation import Interval, StrOptions
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_is_fitted, validate_data
 
-from kmviz.kernels import RBF, Linear, Polynomial, is_known
+from kmviz.kernels import RBF, is_known
 from kmviz.machines import KernelMachine
+from kmviz.machines.named import named_kernel
 from kmviz.methods.base import FLOATS, PairsClassifier, as_query, is_clean
 from kmviz.methods.falk.models import LOCAL, LocalModels, answer, unit_of, width_of
 from kmviz.methods.falk.neighbors import EuclideanIndex, build_index, search_rows
@@ -27,14 +28,18 @@ KERNEL_CONSTRAINTS: dict[str, list[Any]] = {
         StrOptions({"scale", "auto", "local"}),
         Interval(Real, 0.0, None, closed="neither"),
     ],
+    "degree": [Interval(Integral, 1, None, closed="left")],
+    "coef0": [Interval(Real, None, None, closed="neither")],
 }
 
 
-def resolve_kernel(kernel: Any, gamma: Any, X: NDArray[Any]) -> tuple[Any, float]:
+def resolve_kernel(
+    kernel: Any, gamma: Any, X: NDArray[Any], degree: int = 3, coef0: float = 0.0
+) -> tuple[Any, float]:
     """Return the kernel as a callable, and the gamma of the models (`LOCAL`: each its own).
 
-    Strings mean what they mean in `SVC`: "poly" is homogeneous and cubic. Give a kmviz kernel for
-    another degree or coef0.
+    Strings mean what they mean in `SVC`: "poly" is homogeneous and cubic unless `degree` and
+    `coef0` say otherwise.
     """
     if gamma == "local" and not (isinstance(kernel, str) and kernel == "rbf"):
         raise ValueError(
@@ -49,11 +54,10 @@ def resolve_kernel(kernel: Any, gamma: Any, X: NDArray[Any]) -> tuple[Any, float
         gamma = 1.0 / (X.shape[1] * variance) if variance > 0 else 1.0
     elif gamma == "auto":
         gamma = 1.0 / X.shape[1]
-    if kernel == "linear":
-        return Linear(), 1.0
-    if kernel == "poly":
-        return Polynomial(degree=3, gamma=float(gamma), coef0=0.0), float(gamma)
-    return (RBF(1.0), LOCAL) if gamma == "local" else (RBF(float(gamma)), float(gamma))
+    if gamma == "local":
+        return RBF(1.0), LOCAL
+    named = named_kernel(kernel, float(gamma), degree, coef0)
+    return named, float(getattr(named, "gamma", 1.0))
 
 
 class LocalClassifier(PairsClassifier):
@@ -61,6 +65,8 @@ class LocalClassifier(PairsClassifier):
 
     kernel: Any
     gamma: Any
+    degree: int
+    coef0: float
     n_jobs: Any = None
     projection: int | None = None
 
@@ -85,7 +91,9 @@ class LocalClassifier(PairsClassifier):
         self.labels_ = labels.astype(np.int32)
         seed = int(check_random_state(random_state).randint(np.iinfo(np.int32).max))
         width = width_of(X)
-        self.kernel_, self.gamma_ = resolve_kernel(self.kernel, self.gamma, X)
+        self.kernel_, self.gamma_ = resolve_kernel(
+            self.kernel, self.gamma, X, self.degree, self.coef0
+        )
         self._unit = unit_of(width, self.kernel_)
         # owned and writable: loops are compiled for one kind of array, a mapped file is another
         self.rows_ = np.require(X, requirements=["C", "A", "W", "E"])

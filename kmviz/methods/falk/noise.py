@@ -34,7 +34,7 @@ class LocalNoiseReducer(BaseEstimator):
         faster.
     n_neighbors : int, default=100
         k of the local SVMs.
-    kernel, C, gamma : as in `FaLKClassifier`
+    kernel, C, gamma, degree, coef0 : as in `FaLKClassifier`
     n_jobs : int, default=None
     random_state : int, RandomState or None, default=None
 
@@ -69,6 +69,7 @@ class LocalNoiseReducer(BaseEstimator):
     def __init__(
         self, method: str = "falk", n_neighbors: int = 100, kernel: Any = "rbf", C: float = 1.0,
         gamma: float | str = "scale", n_jobs: int | None = None, random_state: Any = None,
+        degree: int = 3, coef0: float = 0.0,
     ) -> None:  # fmt: skip
         self.method = method
         self.n_neighbors = n_neighbors
@@ -77,6 +78,8 @@ class LocalNoiseReducer(BaseEstimator):
         self.gamma = gamma
         self.n_jobs = n_jobs
         self.random_state = random_state
+        self.degree = degree
+        self.coef0 = coef0
 
     def fit_resample(self, X: ArrayLike, y: ArrayLike) -> tuple[Any, Any]:
         """Return X and y without the rows found to be noise.
@@ -95,7 +98,7 @@ class LocalNoiseReducer(BaseEstimator):
     def _by_falk(self, X: ArrayLike, y: ArrayLike) -> NDArray[Any]:
         local = FaLKClassifier(
             self.n_neighbors, kernel=self.kernel, C=self.C, gamma=self.gamma, n_jobs=self.n_jobs,
-            random_state=self.random_state,
+            random_state=self.random_state, degree=self.degree, coef0=self.coef0,
         ).fit(X, y)  # fmt: skip
         outputs = answer(
             local.models_, local.center_of_, local.rows_, local.embedded_, local.kernel_,
@@ -105,7 +108,8 @@ class LocalNoiseReducer(BaseEstimator):
 
     def _by_knnsvm(self, X: ArrayLike, y: ArrayLike) -> NDArray[Any]:
         lazy = KNNSVMClassifier(
-            self.n_neighbors, kernel=self.kernel, C=self.C, gamma=self.gamma
+            self.n_neighbors, kernel=self.kernel, C=self.C, gamma=self.gamma, degree=self.degree,
+            coef0=self.coef0,
         ).fit(X, y)  # fmt: skip
         lazy.n_jobs = self.n_jobs
         k = min(self.n_neighbors + 1, len(lazy.rows_))

@@ -156,7 +156,7 @@ class KernelMachine:
         if not (type(X) is np.ndarray and X.dtype == dtype and X.flags.carray):
             X = np.require(X, dtype=dtype, requirements=["C", "W"])
         rows = self.kernel.embed(X)
-        vectors, beta = self._embedded(dtype)
+        vectors, beta = self.embedded(dtype)
         if rows.shape[1] != vectors.shape[1]:
             raise ValueError(
                 f"X has {np.shape(X)[1]} columns, the machine's vectors have {self.n_features}."
@@ -169,7 +169,7 @@ class KernelMachine:
         with np.errstate(over="ignore", invalid="ignore"):  # what is not finite is noticed
             return self._in_blocks(rows, self.kernel.plain, vectors, beta, dtype)
 
-    def _embedded(self, dtype: np.dtype) -> tuple[NDArray[Any], NDArray[Any]]:
+    def embedded(self, dtype: np.dtype) -> tuple[NDArray[Any], NDArray[Any]]:
         """Vectors as the plain kernel reads them, and beta, kept for the next call."""
         if dtype not in self._kept:
             vectors = np.ascontiguousarray(self.kernel.embed(self.vectors.astype(dtype)))

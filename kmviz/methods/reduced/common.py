@@ -73,7 +73,7 @@ def outputs(machines: list[KernelMachine], X: NDArray[Any]) -> Floats:
     first, rows = machines[0], X
     kernel, vectors = first.kernel, first.vectors
     if is_known(kernel):
-        rows, (vectors, _) = kernel.embed(X), first._embedded(X.dtype)
+        rows, (vectors, _) = kernel.embed(X), first.embedded(X.dtype)
         kernel = kernel.plain
     weights = np.column_stack([machine.beta for machine in machines]).astype(vectors.dtype)
     result = np.empty((len(X), len(machines)))

@@ -87,7 +87,7 @@ class ReducedEngine:
             answers = [self._one_by_one(x) for x in X]
             return np.array([a[0] for a in answers]), np.array([a[1] for a in answers], np.intp)
         rows = machine.kernel.embed(X)
-        vectors, _ = machine._embedded(rows.dtype)
+        vectors, _ = machine.embedded(rows.dtype)
         output, steps = np.empty(len(X)), np.empty(len(X), dtype=np.intp)
         code: Code = machine.kernel.code
         corridor = (self.nested, machine.bias, self.low, self.high)

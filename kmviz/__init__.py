@@ -12,19 +12,29 @@ from kmviz.methods.exact import ExactClassifier
 from kmviz.methods.falk import FaLKClassifier, KNNSVMClassifier, LocalNoiseReducer
 from kmviz.methods.nsv import NSVClassifier
 from kmviz.methods.reduced import ReducedSetClassifier
+from kmviz.methods.rivals import (
+    BaggedSVMClassifier,
+    RampSVMClassifier,
+    SparseSVMClassifier,
+    SubsampledSVC,
+)  # fmt: skip
 from kmviz.methods.svtree import SVTreeClassifier
 from kmviz.methods.virtual import VirtualSVClassifier
 
 __all__ = [
     "AnytimeClassifier",
+    "BaggedSVMClassifier",
     "ExactClassifier",
     "FaLKClassifier",
     "KNNSVMClassifier",
     "KernelMachine",
     "LocalNoiseReducer",
     "NSVClassifier",
+    "RampSVMClassifier",
     "ReducedSetClassifier",
     "SVTreeClassifier",
+    "SparseSVMClassifier",
+    "SubsampledSVC",
     "VirtualSVClassifier",
     "accelerate",
     "audit",

@@ -188,6 +188,27 @@ class SumTrace(Trace):
 
 
 @dataclass(frozen=True, eq=False)
+class VoteTrace(Trace):
+    """Machines that vote, one after the other.
+
+    `exact` is the output of their mean, which is no part of the vote.
+
+    Attributes
+    ----------
+    partial : array of shape (K + 1,)
+        Votes for minus votes against after k machines, as a share of all K.
+    value : array of shape (K + 1,)
+        Output of machine k; 0 at the start.
+    vote : array of shape (K + 1,)
+        Its vote, +1 or -1; 0 at the start.
+    """
+
+    partial: Floats
+    value: Floats
+    vote: Floats
+
+
+@dataclass(frozen=True, eq=False)
 class AnytimeTrace(Trace):
     """Bounds that close on f(x).
 

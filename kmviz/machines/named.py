@@ -14,6 +14,8 @@ from __future__ import annotations
 
 from typing import Any
 
+import numpy as np
+from numpy.typing import NDArray
 from sklearn.svm import SVC
 
 from kmviz.kernels import RBF, Known, Linear, Normalized, Polynomial
@@ -48,6 +50,22 @@ def named_kernel(name: str, gamma: float = 1.0, degree: int = 3, coef0: float = 
         f"kernel={name!r} is not supported: it is no Mercer kernel in general. "
         "Use 'linear', 'poly', 'rbf' or a kernel of kmviz.kernels."
     )
+
+
+def gamma_for(gamma: float | str, X: NDArray[Any]) -> float:
+    """Return gamma as a number for training rows X; "scale" and "auto" as in `SVC`.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from kmviz.machines.named import gamma_for
+    >>> gamma_for("auto", np.ones((3, 2)))
+    0.5
+    """
+    if gamma == "scale":
+        variance = float(X.var(dtype=np.float64))
+        return 1.0 / (X.shape[1] * variance) if variance > 0 else 1.0
+    return 1.0 / X.shape[1] if gamma == "auto" else float(gamma)
 
 
 def kernel_parameters(

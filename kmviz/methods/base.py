@@ -91,7 +91,8 @@ class PairsClassifier(ClassifierMixin, BaseEstimator):
 
     def predict(self, X: ArrayLike) -> NDArray[Any]:
         """Return the class of each row."""
-        return self.classes_[self.winners(self.decision_function(X))]
+        winners = self.winners(self.decision_function(X))  # which checks that it is fitted
+        return self.classes_[winners]
 
     def study(self, X: ArrayLike) -> Study:
         """Return what can be read again for the rows X without fitting: see `kmviz.methods.study`.

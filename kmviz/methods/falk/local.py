@@ -14,7 +14,7 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 
 from kmviz.kernels import RBF, is_known
 from kmviz.machines import KernelMachine
-from kmviz.machines.named import named_kernel
+from kmviz.machines.named import gamma_for, named_kernel
 from kmviz.methods.base import FLOATS, PairsClassifier, as_query, is_clean
 from kmviz.methods.falk.models import LOCAL, LocalModels, answer, unit_of, width_of
 from kmviz.methods.falk.neighbors import EuclideanIndex, build_index, search_rows
@@ -49,14 +49,9 @@ def resolve_kernel(
     if callable(kernel):
         plain = getattr(kernel, "plain", None)
         return kernel, float(getattr(plain, "gamma", 1.0))
-    if gamma == "scale":
-        variance = float(X.var(dtype=np.float64))
-        gamma = 1.0 / (X.shape[1] * variance) if variance > 0 else 1.0
-    elif gamma == "auto":
-        gamma = 1.0 / X.shape[1]
     if gamma == "local":
         return RBF(1.0), LOCAL
-    named = named_kernel(kernel, float(gamma), degree, coef0)
+    named = named_kernel(kernel, gamma_for(gamma, X), degree, coef0)
     return named, float(getattr(named, "gamma", 1.0))
 
 

@@ -1,0 +1,21 @@
+"""The rivals: what the papers measured their methods against.
+
+Each trains a kernel machine of its own for each pair of classes, and answers by summing over it.
+
+- `subsampled`: an SVC on a part of the rows,
+- `bagged`: small SVMs that vote (SVM-B, SVM-Bs),
+- `ramp`: the ramp loss (USVM),
+- `sparse`: few training rows chosen greedily (SpSVM).
+"""
+
+from kmviz.methods.rivals.bagged import BaggedSVMClassifier
+from kmviz.methods.rivals.ramp import RampSVMClassifier
+from kmviz.methods.rivals.sparse import SparseSVMClassifier
+from kmviz.methods.rivals.subsampled import SubsampledSVC
+
+__all__ = [
+    "BaggedSVMClassifier",
+    "RampSVMClassifier",
+    "SparseSVMClassifier",
+    "SubsampledSVC",
+]

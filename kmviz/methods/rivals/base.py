@@ -1,0 +1,118 @@
+"""What the rivals share: they train a kernel machine of their own for each pair of classes."""
+
+from __future__ import annotations
+
+from numbers import Integral, Real
+from typing import Any
+
+import numpy as np
+from numpy.random import RandomState
+from numpy.typing import ArrayLike, NDArray
+from sklearn.svm import SVC
+from sklearn.utils import check_random_state
+from sklearn.utils._param_validation import Interval, StrOptions
+from sklearn.utils.multiclass import check_classification_targets
+from sklearn.utils.validation import validate_data
+
+from kmviz.kernels import is_known
+from kmviz.machines import KernelMachine
+from kmviz.machines.named import gamma_for, named_kernel, string_kernel
+from kmviz.methods.base import FLOATS, Engine, MachineClassifier
+from kmviz.methods.sums import SumEngine
+
+Rows = NDArray[np.float64]
+
+#: Constraints of the parameters that every rival has.
+SHARED: dict[str, list[Any]] = {
+    "kernel": [StrOptions({"rbf", "linear", "poly"}), callable],
+    "C": [Interval(Real, 0.0, None, closed="neither")],
+    "gamma": [StrOptions({"scale", "auto"}), Interval(Real, 0.0, None, closed="neither")],
+}
+
+#: A number of rows or vectors: a count, or a share of the training rows.
+AMOUNT = [
+    Interval(Integral, 1, None, closed="left"),
+    Interval(Real, 0.0, 1.0, closed="right"),
+]
+
+
+class RivalClassifier(MachineClassifier):
+    """Base of the rivals. A subclass trains one pair of classes: `_machine`."""
+
+    kernel: Any
+    gamma: Any
+    random_state: Any = None
+
+    def fit(self, X: ArrayLike, y: ArrayLike) -> Any:
+        """Train one machine for each pair of classes.
+
+        Parameters
+        ----------
+        X : array of shape (n, d)
+        y : array of shape (n,)
+        """
+        self._validate_params()
+        rows, labels = self._labelled(X, y)
+        self.classes_ = np.unique(labels)
+        if len(self.classes_) < 2:
+            raise ValueError("y holds one class only; a classifier needs at least two classes.")
+        self._start(rows)
+        random = check_random_state(self.random_state)
+        engines = []
+        for first, second in self.pairs_:
+            here = (labels == first) | (labels == second)
+            positive = second if len(self.classes_) == 2 else first
+            side = np.where(labels[here] == positive, 1.0, -1.0)
+            engines.append(self._trained(rows[here], side, random))
+        return self._adopt(engines)
+
+    def _labelled(self, X: Any, y: Any, reset: bool = True) -> tuple[Rows, NDArray[Any]]:
+        """Check training rows and their classes."""
+        X, y = validate_data(self, X, y, dtype=FLOATS, reset=reset)
+        check_classification_targets(y)
+        return X.astype(np.float64, copy=False), y
+
+    def _start(self, rows: Rows) -> None:
+        """Resolve what depends on all training rows."""
+        self.preprocessing_ = None
+        self.kernel_ = self.kernel
+        if not callable(self.kernel):
+            self.kernel_ = named_kernel(self.kernel, gamma_for(self.gamma, rows))
+
+    def _trained(self, X: Rows, side: Rows, random: RandomState) -> Engine:
+        """Return what answers for one pair of classes."""
+        return SumEngine(self._machine(X, side, random))
+
+    def _machine(self, X: Rows, side: Rows, random: RandomState) -> KernelMachine:
+        """Train the machine of one pair; `side` holds +1 and -1."""
+        raise NotImplementedError
+
+
+def svc_machine(X: Rows, side: Rows, kernel: Any, C: float) -> KernelMachine:
+    """Train an SVC and return its machine, vectors in file order.
+
+    A kernel that has a string form is trained by it, on embedded rows: LibSVM then computes only
+    the kernel values it needs.
+    """
+    if is_known(kernel):
+        svc = SVC(C=C, **string_kernel(kernel.plain)).fit(kernel.embed(X), side)
+    else:
+        svc = SVC(C=C, kernel=kernel).fit(X, side)
+    order = np.argsort(svc.support_)
+    beta = svc.dual_coef_.ravel()[order]
+    return KernelMachine(X[svc.support_[order]], beta, -float(svc.intercept_[0]), kernel)
+
+
+def count_of(amount: float, n: int, least: int) -> int:
+    """Return how many of n a count or a share is, between `least` and n."""
+    wanted = int(amount) if isinstance(amount, Integral) else round(float(amount) * n)
+    return min(max(wanted, least), n)
+
+
+def subsample(side: Rows, size: int, replace: bool, random: RandomState) -> NDArray[np.intp]:
+    """Return `size` rows drawn at random, of each side at least one."""
+    rows = random.choice(len(side), size, replace=replace)
+    for own in (1.0, -1.0):
+        if not (side[rows] == own).any():
+            rows[0] = random.choice(np.flatnonzero(side == own))
+    return np.sort(rows)

@@ -1,0 +1,195 @@
+"""The rivals: contract, and the SVM where it is their limit."""
+
+import warnings
+from itertools import pairwise
+
+import numpy as np
+import pytest
+from sklearn.datasets import load_iris, make_moons
+from sklearn.exceptions import ConvergenceWarning
+from sklearn.svm import SVC
+from sklearn.utils._param_validation import InvalidParameterError
+from sklearn.utils.estimator_checks import parametrize_with_checks
+
+from kmviz import BaggedSVMClassifier, RampSVMClassifier, SparseSVMClassifier, SubsampledSVC
+from kmviz.kernels import RBF, Normalized, Polynomial
+from kmviz.machines import KernelMachine
+
+X, Y = make_moons(300, noise=0.3, random_state=0)
+QUERIES, TRUTH = make_moons(500, noise=0.3, random_state=1)
+SIDE = np.where(Y == 1, 1.0, -1.0)
+IRIS, SPECIES = load_iris(return_X_y=True)
+
+RIVALS = [
+    BaggedSVMClassifier(random_state=0),
+    RampSVMClassifier(),
+    SparseSVMClassifier(random_state=0),
+    SubsampledSVC(random_state=0),
+]
+every = pytest.mark.parametrize("rival", RIVALS, ids=lambda rival: type(rival).__name__)
+
+
+@parametrize_with_checks(RIVALS)
+def test_scikit_learn_contract(estimator, check):
+    check(estimator)
+
+
+@every
+@pytest.mark.parametrize("kernel", ["linear", "poly", Normalized(Polynomial(2))], ids=str)
+def test_other_kernels(rival, kernel):
+    clf = rival.set_params(kernel=kernel).fit(X, Y)
+    assert clf.score(QUERIES, TRUTH) > 0.75
+    rival.set_params(kernel="rbf")
+
+
+@every
+def test_several_classes_have_a_machine_for_each_pair(rival):
+    clf = rival.fit(IRIS, SPECIES)
+    assert len(clf.machines_) == 3
+    assert clf.score(IRIS, SPECIES) > 0.85  # bags of five rows among them
+    assert (clf.steps(IRIS) == sum(machine.n_vectors for machine in clf.machines_)).all()
+
+
+# Subsampled SVC
+
+
+def test_all_rows_are_the_svc_itself():
+    clf, svc = SubsampledSVC(1.0, C=3.0, gamma=2.0).fit(X, Y), SVC(C=3.0, gamma=2.0).fit(X, Y)
+    np.testing.assert_allclose(
+        clf.decision_function(QUERIES), svc.decision_function(QUERIES), atol=1e-9
+    )
+
+
+def test_few_rows_make_few_vectors_of_both_classes():
+    labels = np.zeros(300, dtype=int)
+    labels[17] = 1  # one row of its class: a sample must hold it all the same
+    clf = SubsampledSVC(10, random_state=0).fit(X, labels)
+    assert clf.machine_.n_vectors <= 10
+    assert {-1.0, 1.0} == set(np.sign(clf.machine_.beta))
+
+
+# Bags
+
+
+def test_the_majority_of_the_bags_decides():
+    clf = BaggedSVMClassifier(n_estimators=5, max_samples=40, random_state=0).fit(X, Y)
+    for x in QUERIES[:20]:
+        trace = clf.trace(x)
+        assert set(trace.vote[1:]) <= {-1.0, 1.0}
+        np.testing.assert_array_equal(trace.vote[1:], np.where(trace.value[1:] > 0, 1.0, -1.0))
+        assert trace.output == pytest.approx(trace.vote.sum() / 5)
+        assert clf.predict(x[None])[0] == (trace.vote.sum() > 0)
+
+
+def test_one_bag_of_all_rows_votes_as_the_svc():
+    clf = BaggedSVMClassifier(1, 1.0, bootstrap=False).fit(X, Y)
+    svc = SVC().fit(X, Y)
+    np.testing.assert_array_equal(clf.predict(QUERIES), svc.predict(QUERIES))
+    np.testing.assert_allclose(
+        clf.machine_.decision_function(QUERIES), svc.decision_function(QUERIES), atol=1e-9
+    )
+
+
+def test_vectors_that_bags_share_are_asked_once():
+    clf = BaggedSVMClassifier(50, 100, random_state=0).fit(X, Y)
+    assert clf.steps(QUERIES)[0] == len(np.unique(clf.machine_.vectors, axis=0)) <= len(X)
+
+
+# Ramp loss
+
+
+def test_a_far_clip_is_the_svm():
+    clf = RampSVMClassifier(clip=-1e6, C=5.0, gamma=1.0).fit(X, Y)
+    svc = SVC(C=5.0, gamma=1.0).fit(X, Y)
+    np.testing.assert_allclose(
+        clf.decision_function(QUERIES), svc.decision_function(QUERIES), atol=1e-9
+    )
+    assert clf.n_iter_ == 1
+
+
+def ramp_objective(machine, clip, C):
+    margin = SIDE * machine.decision_function(X)
+    norm = machine.beta @ machine.kernel(machine.vectors, machine.vectors) @ machine.beta
+    return 0.5 * norm + C * np.minimum(np.maximum(1 - margin, 0), 1 - clip).sum()
+
+
+def test_each_svm_lowers_the_ramp_objective():
+    values = []
+    for most in range(1, 12):
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", ConvergenceWarning)
+            clf = RampSVMClassifier(clip=-0.2, C=10.0, max_iter=most).fit(X, Y)
+        values.append(ramp_objective(clf.machine_, -0.2, 10.0))
+    assert values[-1] < values[0]
+    assert all(b <= a + 0.02 for a, b in pairwise(values))  # LibSVM's own tolerance
+
+
+def test_no_row_beyond_the_clip_is_a_support_vector():
+    clf = RampSVMClassifier(clip=-0.2, C=10.0).fit(X, Y)
+    output = clf.machine_.decision_function(clf.machine_.vectors)
+    assert (np.sign(clf.machine_.beta) * output >= -0.2 - 1e-3).all()
+    assert clf.machine_.n_vectors < len(SVC(C=10.0).fit(X, Y).support_)
+
+
+def test_too_few_rounds_are_said():
+    with pytest.warns(ConvergenceWarning, match="Increase max_iter"):
+        RampSVMClassifier(clip=-0.2, C=10.0, max_iter=1).fit(X, Y)
+
+
+# SpSVM
+
+
+def l2_svm(C, gamma):
+    """The L2-SVM is a hard-margin SVM with 1 / C added to the diagonal of K."""
+    K = RBF(gamma)(X, X)
+    svc = SVC(C=1e8, kernel="precomputed", tol=1e-8).fit(K + np.eye(len(X)) / C, Y)
+    beta = np.zeros(len(X))
+    beta[svc.support_] = svc.dual_coef_[0]
+    return KernelMachine(X, beta, -svc.intercept_[0], RBF(gamma))
+
+
+def test_all_rows_are_the_l2_svm():
+    clf = SparseSVMClassifier(n_vectors=1.0, C=2.0, gamma=1.0).fit(X, Y)
+    expected = l2_svm(2.0, 1.0).decision_function(QUERIES)
+    np.testing.assert_allclose(clf.decision_function(QUERIES), expected, atol=1e-4)
+
+
+def test_more_vectors_come_closer_to_the_l2_svm():
+    expected = l2_svm(2.0, 1.0).decision_function(QUERIES)
+    gaps = [
+        np.abs(
+            SparseSVMClassifier(k, C=2.0, gamma=1.0, random_state=0)
+            .fit(X, Y)
+            .decision_function(QUERIES)
+            - expected
+        ).mean()
+        for k in (2, 10, 50)
+    ]
+    assert gaps[0] > 3 * gaps[1] > 9 * gaps[2]
+
+
+def test_ten_greedy_vectors_do_the_work_of_an_svm():
+    clf = SparseSVMClassifier(10, C=10.0, random_state=0).fit(X, Y)
+    svc = SVC(C=10.0).fit(X, Y)
+    assert clf.machine_.n_vectors == 10 < len(svc.support_)
+    assert clf.score(QUERIES, TRUTH) > svc.score(QUERIES, TRUTH) - 0.02
+
+
+# Errors
+
+
+@pytest.mark.parametrize(
+    ("rival", "wrong"),
+    [
+        (SubsampledSVC, {"n_samples": 0}),
+        (SubsampledSVC, {"C": 0.0}),
+        (BaggedSVMClassifier, {"max_samples": 1.5}),
+        (BaggedSVMClassifier, {"n_estimators": 0}),
+        (RampSVMClassifier, {"clip": 1.0}),
+        (SparseSVMClassifier, {"n_vectors": -3}),
+        (SparseSVMClassifier, {"gamma": "local"}),
+    ],
+)
+def test_bad_parameters_are_named(rival, wrong):
+    with pytest.raises(InvalidParameterError, match=next(iter(wrong))):
+        rival(**wrong).fit(X, Y)

@@ -10,7 +10,7 @@ from kmviz.ui import compare, model
 problem = ui.frame(
     "Compare",
     own={
-        "methods": ui.Words(*compare.OFFERED, default=compare.DEFAULT),
+        "methods": ui.Words(*compare.OFFERED, default=compare.USUAL),
         "cost": ui.Choice(*compare.COSTS),
     },
     heading="Which one on this data?",

@@ -16,7 +16,7 @@ from kmviz.cli.machine import machine, method
 from kmviz.cli.sample import Sample, read_sample
 from kmviz.datasets.content import MAX_BYTES
 from kmviz.evaluation.accelerate import accelerate
-from kmviz.evaluation.catalogue import SETTINGS
+from kmviz.evaluation.catalogue import settings
 from kmviz.io.storage import dumps
 from kmviz.io.table import TableClassifier
 from kmviz.io.whole import written_whole
@@ -33,7 +33,7 @@ def add_to(commands: Any) -> None:
         "answers differently from the exact machine.",
     )
     data_command.add_problem_options(parser)
-    parser.add_argument("--method", choices=("auto", "exact", *SETTINGS), default="nsv")
+    parser.add_argument("--method", choices=("auto", *settings()), default="nsv")
     parser.add_argument(
         "--set", action="append", default=[], metavar="NAME=VALUE",
         help="a parameter of the method, as window=50; may be repeated",

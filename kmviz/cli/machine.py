@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import argparse
 import ast
-from typing import Any
+from typing import Any, cast
 
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
 from kmviz.cli.console import BadInput
-from kmviz.evaluation.catalogue import SETTINGS
 from kmviz.machines.named import kernel_parameters, named_svc
+from kmviz.methods.register import Setting, setting
 
 
 def machine(options: argparse.Namespace, scaled: bool, cache: float = 200.0) -> Any:
@@ -32,7 +32,7 @@ def gamma_of(options: argparse.Namespace) -> float | str:
 
 def method(options: argparse.Namespace, scaled: bool, cache: float = 200.0) -> Any:
     """Return the unfitted method, with `--set name=value` applied."""
-    clf = SETTINGS[options.method].make() if options.method in SETTINGS else _exact()
+    clf = cast(Setting, setting(options.method)).make()
     clf.set_params(**_settings(options.set, clf))
     if "estimator" in clf.get_params(deep=False):
         return clf.set_params(estimator=machine(options, scaled, cache))
@@ -40,12 +40,6 @@ def method(options: argparse.Namespace, scaled: bool, cache: float = 200.0) -> A
     given = {"C": options.C, **kernel}
     clf.set_params(**{name: v for name, v in given.items() if name not in _names(options.set)})
     return make_pipeline(StandardScaler(), clf) if scaled else clf
-
-
-def _exact() -> Any:
-    from kmviz.methods.exact import ExactClassifier
-
-    return ExactClassifier()
 
 
 def _names(settings: list[str]) -> list[str]:
@@ -56,12 +50,10 @@ def _settings(settings: list[str], clf: Any) -> dict[str, Any]:
     """Read name=value pairs; a value is a Python literal, or else text."""
     known = [name for name in clf.get_params(deep=False) if name != "estimator"]
     found = {}
-    for setting in settings:
-        name, equals, text = setting.partition("=")
+    for given in settings:
+        name, equals, text = given.partition("=")
         if not equals or name not in known:
-            raise BadInput(
-                f"--set takes name=value with one of {', '.join(known)}; got {setting!r}."
-            )
+            raise BadInput(f"--set takes name=value with one of {', '.join(known)}; got {given!r}.")
         try:
             found[name] = ast.literal_eval(text)
         except (ValueError, SyntaxError):

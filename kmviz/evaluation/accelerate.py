@@ -13,7 +13,7 @@ from sklearn.frozen import FrozenEstimator
 from sklearn.utils import _safe_indexing, check_random_state
 from sklearn.utils.validation import _num_samples
 
-from kmviz.evaluation.catalogue import SETTINGS, is_certified
+from kmviz.evaluation.catalogue import is_certified
 from kmviz.evaluation.cost import batch_seconds, one_thread, single_seconds
 from kmviz.evaluation.reference import exact_labels, largest
 from kmviz.kernels import is_known
@@ -25,15 +25,7 @@ from kmviz.methods.nsv import NSVClassifier
 from kmviz.methods.nsv.proof import NotProvedError, widen_until_proved
 from kmviz.methods.nsv.tables import known_form
 from kmviz.methods.promise import Promise, rows_needed, upper_bound
-
-#: A proof, not a sample, keeps these from differing (the last one up to float32 rounding).
-CERTIFIED = ("anytime", "anytime_spectral", "exact")
-
-#: These are as good as held-out rows show them to be.
-TESTED = ("nsv_approximate", "nsv", "reduced_5", "reduced", "svtree_path")
-
-#: Methods that answer in place of a trained machine; the others train machines of their own.
-PREPARE_A_MACHINE = ("nsv", "anytime", "reduced", "svtree")
+from kmviz.methods.register import METHODS, Setting, method_of, setting
 
 #: No more rows than this are used to time a candidate.
 TIMED_ROWS = {"batch": 500, "single": 100}
@@ -71,7 +63,7 @@ def accelerate(
         Rows like those that will be asked about, best not the ones the machine was trained on.
     method : str, default="auto"
         "auto" tries several. Or one by name, which is returned if it keeps the promise, be it
-        the fastest or not: "exact", or a setting of `kmviz.evaluation.catalogue` that answers in
+        the fastest or not: "exact", or a setting of `kmviz.methods.register` that answers in
         place of a trained machine: "nsv", "nsv_approximate", "anytime", "anytime_spectral",
         "reduced", "reduced_5", "svtree", "svtree_path" and others.
     max_disagreement : float, default=0.001
@@ -128,11 +120,17 @@ def accelerate(
 def _names(method: str) -> tuple[str, ...]:
     """Return the methods to be tried on held-out rows."""
     if method == "auto":
-        return TESTED
-    known = ["exact", *(name for name in SETTINGS if SETTINGS[name].method in PREPARE_A_MACHINE)]
+        return _tried(certified=False)
+    known = [one.name for m in METHODS if m.keeps_machine for one in m.settings]
     if method not in known:
         raise ValueError(f"method must be 'auto' or one of {', '.join(known)}; got {method!r}.")
     return (method,)
+
+
+def _tried(certified: bool) -> tuple[str, ...]:
+    """Return what is tried unasked: kept by a proof, or as good as held-out rows show it to be."""
+    methods = [method for method in METHODS if method.certified == certified]
+    return tuple(one.name for method in methods for one in method.settings if one.is_tried)
 
 
 @dataclass(frozen=True)
@@ -153,7 +151,7 @@ class _Trial:
         self.frozen, self.exact, self.X = frozen, exact, X
         self.rate, self.confidence, self.queries = rate, confidence, queries
         order = check_random_state(random_state).permutation(_num_samples(X))
-        for_all = rows_needed(rate, 1 - (1 - confidence) / len(TESTED))
+        for_all = rows_needed(rate, 1 - (1 - confidence) / len(_tried(certified=False)))
         held = _held_out(len(order), for_all)
         self.deciding = _safe_indexing(X, order[:held])
         self.calibrating = _safe_indexing(X, order[held:])
@@ -176,7 +174,7 @@ class _Trial:
     def fastest_certified(self) -> _Candidate:
         """The fastest of the certified methods that this machine allows."""
         found = []
-        for name in CERTIFIED:
+        for name in _tried(certified=True):
             if self.fits(name):
                 try:
                     found.append(self.certify(name))
@@ -212,7 +210,8 @@ class _Trial:
         return min(kept if asked and kept else [*kept, safe], key=lambda c: c.seconds)
 
     def _fitted(self, name: str) -> Any:
-        classifier = SETTINGS[name].make(largest(self.exact)).set_params(estimator=self.frozen)
+        made = cast(Setting, setting(name)).make(largest(self.exact))
+        classifier = made.set_params(estimator=self.frozen)
         with one_thread():
             return classifier.fit(self.calibrating)
 
@@ -231,7 +230,7 @@ class _Trial:
         """
         rows = self.calibrating
         misses = int(np.sum(classifier.predict(rows) != exact_labels(self.exact, rows)))
-        if misses > self.rate * _num_samples(rows) and not name.startswith("nsv"):
+        if misses > self.rate * _num_samples(rows) and not _widens(classifier):
             return None
         return _Candidate(name, classifier, self._seconds(classifier), None)
 
@@ -294,11 +293,17 @@ class _Trial:
         )
 
 
+def _widens(classifier: Any) -> bool:
+    """Whether a method can widen its thresholds until it keeps a promise."""
+    known = method_of(classifier)
+    return known is not None and known.proves_rate
+
+
 def _first(candidates: list[_Candidate], tries: int) -> list[_Candidate]:
     """The fastest few, with at least one that can be widened until it keeps the promise."""
     by_speed = sorted(candidates, key=lambda candidate: candidate.seconds)
     chosen = by_speed[:tries]
-    widening = [candidate for candidate in by_speed if candidate.name.startswith("nsv")]
+    widening = [candidate for candidate in by_speed if _widens(candidate.classifier)]
     if widening and not any(candidate in chosen for candidate in widening):
         chosen[-1] = widening[0]
     return chosen

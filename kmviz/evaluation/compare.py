@@ -14,13 +14,14 @@ from sklearn.frozen import FrozenEstimator
 from sklearn.metrics import accuracy_score
 from sklearn.pipeline import Pipeline, make_pipeline
 
-from kmviz.evaluation.catalogue import Methods, Setting, resolve
+from kmviz.evaluation.catalogue import Methods, resolve
 from kmviz.evaluation.cost import Decide, batch_seconds, one_thread, single_seconds, step_summary
 from kmviz.evaluation.fidelity import disagreement
 from kmviz.evaluation.peers import Peer
 from kmviz.evaluation.reference import Reference, baseline, reference
 from kmviz.io import storage
 from kmviz.methods import progress
+from kmviz.methods.register import Setting, method_of
 
 COLUMNS = [
     "accuracy", "disagreements", "queries", "disagreement", "disagreement_low",
@@ -33,14 +34,6 @@ COLUMNS = [
 TIMES = [
     "batch_ratio", "single_ratio", "batch_vs_blas", "single_vs_blas", "batch_us", "single_us",
 ]  # fmt: skip
-
-#: Methods that only prepare a trained machine: they take ours, and none is trained twice.
-TAKES_A_TRAINED_MACHINE = {
-    "ExactClassifier", "AnytimeClassifier", "ReducedSetClassifier", "SVTreeClassifier",
-}  # fmt: skip
-
-#: Methods that train machines of their own: with the kernel and the C of ours.
-LOCAL_MODELS = {"falk", "knnsvm"}
 
 #: CPU seconds that one timed batch of the slowest way should last.
 BATCH_SECONDS = 0.5
@@ -73,7 +66,7 @@ def compare(
     estimator : estimator or None
         What trains the exact machine (None is `SVC()`); a `FrozenEstimator` is taken as it is.
     methods : list, mapping or None
-        Names (see `kmviz.evaluation.catalogue`), estimators, or a mapping of names to either.
+        Names (`kmviz.evaluation.catalogue.offered`), estimators, or a mapping of names to either.
         An estimator whose own `estimator` is None gets this one. None runs every method and
         every peer that is installed.
     X_train, y_train, X_test, y_test : arrays
@@ -94,7 +87,7 @@ def compare(
         `batch_ratio` and `single_ratio` are times faster than `SVC.decision_function`,
         `batch_vs_blas` and `single_vs_blas` than the exact float32 machine, in this run, in
         CPU time on one thread; `size_bytes` of the stored file. `note` says what was cut down
-        for a machine of many vectors (see `kmviz.evaluation.catalogue.LARGE`). A method that
+        for a machine of many vectors (see `kmviz.methods.register.LARGE`). A method that
         fails has its `error` in its row; the others go on.
 
     Raises
@@ -155,7 +148,8 @@ def trained(method: Any, ref: Reference) -> tuple[Any, float]:
     estimator = _unfitted(method, ref)
     shared = 0.0
     if "estimator" in estimator.get_params(deep=False) and estimator.estimator is None:
-        if type(estimator).__name__ in TAKES_A_TRAINED_MACHINE:
+        known = method_of(estimator)
+        if known is not None and known.keeps_machine and not known.cross_fits:
             shared = ref.seconds
             estimator.set_params(estimator=FrozenEstimator(ref.fitted))
         else:
@@ -174,7 +168,9 @@ def _unfitted(method: Any, ref: Reference) -> Any:
     if not isinstance(method, Setting):
         return clone(method)
     made = method.make(ref.largest)
-    if method.method in LOCAL_MODELS:
+    known = method_of(made)
+    if known is not None and not known.takes_frozen:
+        # it trains machines of its own: with the kernel and the C of ours
         made.set_params(kernel=ref.kernel, C=ref.cost)
     return made
 

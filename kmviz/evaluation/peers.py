@@ -45,12 +45,15 @@ class Peer:
         `values(reference)` gives kernel values a query, NaN where none are computed.
     needs : str
         The package it takes, empty where scikit-learn suffices.
+    is_usual : bool
+        Whether the app compares it unasked.
     """
 
     title: str
     build: Callable[[Reference], Any]
     values: Callable[[Reference], float]
     needs: str = ""
+    is_usual: bool = False
 
     @property
     def installed(self) -> bool:
@@ -154,13 +157,13 @@ def _directions(ref: Reference) -> float:
 
 PEERS: dict[str, Peer] = {
     "svc": Peer("SVC (libsvm)", lambda ref: FrozenEstimator(ref.fitted), _machine),
-    "linear_svc": Peer("linear SVM", _linear, _directions),
-    "nystroem": Peer("Nystroem + linear", _nystroem, _landmarks),
+    "linear_svc": Peer("linear SVM", _linear, _directions, is_usual=True),
+    "nystroem": Peer("Nystroem + linear", _nystroem, _landmarks, is_usual=True),
     "fourier": Peer("random Fourier features + linear", _fourier, lambda ref: float(COMPONENTS)),
     "knn": Peer(
         "5 nearest neighbours", lambda ref: KNeighborsClassifier(), lambda ref: len(ref.X_train)
     ),
-    "boosting": Peer("gradient boosting", _boosting, lambda ref: float("nan")),
+    "boosting": Peer("gradient boosting", _boosting, lambda ref: float("nan"), is_usual=True),
     "intelex": Peer("scikit-learn-intelex", _intelex, _machine, needs="sklearnex"),
     "onnx": Peer("onnxruntime", _onnx, _machine, needs="onnxruntime"),
 }

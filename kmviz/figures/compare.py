@@ -9,19 +9,9 @@ import pandas as pd
 import plotly.graph_objects as go
 from numpy.typing import NDArray
 
+from kmviz.evaluation.catalogue import OTHERS
 from kmviz.figures import theme
-
-#: Families of methods in the order of their colours; the exact machine and the peers come last.
-FAMILIES = (
-    ("nsv", "nearest support vectors"),
-    ("anytime", "anytime bounds"),
-    ("reduced", "reduced set"),
-    ("svtree", "support vector tree"),
-    ("falk", "local models"),
-    ("virtual", "virtual support vectors"),
-    ("exact", "exact machine"),
-    ("peer", "what else one might take"),
-)
+from kmviz.methods.register import families
 
 #: Sides a label may take, the best first: its left end in its own widths from the point, and
 #: its foot in pixels above it.
@@ -30,6 +20,8 @@ _SIDES = (
     ("top left", -1.0, 8), ("bottom right", 0.0, -22), ("bottom left", -1.0, -22),
     ("middle right", 0.0, -7), ("middle left", -1.0, -7),
 )  # fmt: skip
+#: The colour of the peers.
+_LAST = len(theme.COLORS) - 1
 #: The chart in pixels, about, in a window of usual width.
 _WIDE, _TALL = 700, 360
 
@@ -40,7 +32,7 @@ def frontier(points: pd.DataFrame, cost: str, height: int = 520) -> go.Figure:
     Parameters
     ----------
     points : DataFrame
-        A row a setting: `title`, `family` (a key of `FAMILIES`), `cost`, `disagreement`,
+        A row a setting: `title`, `family` (of the register, or the peers'), `cost`, `disagreement`,
         `disagreement_high`, `disagreements`, `queries`. The position of a row is the
         `customdata` of its point.
     cost : what the cost is, with its unit
@@ -62,10 +54,9 @@ def frontier(points: pd.DataFrame, cost: str, height: int = 520) -> go.Figure:
         for values, axis in ((costs, axes["xaxis"]), (heights, axes["yaxis"]))
     )
     labels = _labels(drawn["title"].tolist(), across, up)
-    for slot, (family, name) in enumerate(FAMILIES):
+    for family, slot in _slots(drawn["family"]).items():
         rows = np.flatnonzero((drawn["family"] == family).to_numpy())
-        if len(rows):
-            traces.append(_points(drawn, rows, costs, heights, labels, name, slot))
+        traces.append(_points(drawn, rows, costs, heights, labels, family, slot))
     return theme.figure(
         traces,
         f"{cost} (log scale)",
@@ -91,6 +82,15 @@ def on_frontier(costs: NDArray[np.float64], heights: NDArray[np.float64]) -> NDA
             best = heights[i]
             kept.append(i)
     return np.array(kept, dtype=np.intp)
+
+
+def _slots(present: pd.Series) -> dict[str, int]:
+    """Return the colour slot of each family at hand, in the register's order, peers last."""
+    known = {family: slot for slot, family in enumerate(families())} | {OTHERS: _LAST}
+    unknown = sorted(set(present) - set(known))
+    if unknown:
+        raise ValueError(f"No method of the register is of the family {unknown[0]!r}.")
+    return {family: slot for family, slot in known.items() if family in set(present)}
 
 
 def _frontier_line(costs: NDArray[np.float64], heights: NDArray[np.float64]) -> theme.Trace:
@@ -140,7 +140,7 @@ def _points(
     heights: NDArray[np.float64], labels: tuple[NDArray[Any], NDArray[Any]], name: str, slot: int,
 ) -> theme.Trace:  # fmt: skip
     part = drawn.iloc[rows]
-    hidden = slot == len(FAMILIES) - 1
+    hidden = slot == _LAST
     return theme.trace(
         "scatter",
         x=theme.light(costs[rows]),
@@ -155,7 +155,7 @@ def _points(
         name=name,
         cliponaxis=False,
         marker={
-            "color": theme.COLORS[9 if hidden else slot],
+            "color": theme.COLORS[slot],
             "symbol": theme.SYMBOLS[slot],
             "size": 11 if hidden else 14,
             "line": {"width": 1, "color": theme.INK},

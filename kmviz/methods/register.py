@@ -40,6 +40,8 @@ class Setting:
         What `cut` comes to, as a reader would say it.
     is_usual : bool
         Whether `compare` runs it unasked.
+    is_tried : bool
+        Whether `accelerate` tries it unasked.
     cls : type
         The method's class; its `Method` fills it in.
     """
@@ -50,6 +52,7 @@ class Setting:
     cut: Mapping[str, Any] = field(default_factory=dict)
     note: str = ""
     is_usual: bool = False
+    is_tried: bool = False
     cls: Any = None
 
     def make(self, n_vectors: int = 0) -> Any:
@@ -92,6 +95,10 @@ class Method:
         Whether a proof, not a sample, keeps the exact machine's answers (up to rounding).
     takes_frozen : bool
         Whether it takes a trained machine, as `FrozenEstimator(svc)`.
+    keeps_machine : bool
+        Whether it answers in place of a trained machine; others train machines of their own.
+    cross_fits : bool
+        Whether it does better with an untrained machine, which it trains on folds.
     proves_rate : bool
         Whether `max_disagreement=` makes it prove a rate on rows held out.
     settings : tuple of Setting
@@ -109,6 +116,8 @@ class Method:
     line: str = ""
     certified: bool = False
     takes_frozen: bool = True
+    keeps_machine: bool = True
+    cross_fits: bool = False
     proves_rate: bool = False
     settings: tuple[Setting, ...] = ()
 
@@ -165,14 +174,15 @@ METHODS: tuple[Method, ...] = (
         },
         icon=":material/target:",
         line="Look at the most similar support vectors first and stop once the sign is settled.",
+        cross_fits=True,
         proves_rate=True,
         settings=(
-            Setting("nsv", "NSV, w = 10", **_LEFT_OUT, is_usual=True),
+            Setting("nsv", "NSV, w = 10", **_LEFT_OUT, is_usual=True, is_tried=True),
             Setting("nsv_w2", "NSV, w = 2", {"window": 2}, **_LEFT_OUT),
             Setting("nsv_w50", "NSV, w = 50", {"window": 50}, **_LEFT_OUT),
             Setting(
                 "nsv_approximate", "NSV from an approximation", {"start": "approximate"},
-                **_LEFT_OUT, is_usual=True,
+                **_LEFT_OUT, is_usual=True, is_tried=True,
             ),
         ),
     ),
@@ -187,11 +197,16 @@ METHODS: tuple[Method, ...] = (
         line="Narrow a guaranteed interval around f(x) step by step until it leaves zero behind.",
         certified=True,
         settings=(
-            Setting("anytime", "anytime bounds, min Wz", **_BREAK_EVEN, is_usual=True),
+            Setting(
+                "anytime", "anytime bounds, min Wz", **_BREAK_EVEN, is_usual=True, is_tried=True
+            ),
             Setting(
                 "anytime_hybrid", "anytime bounds, hybrid", {"order": "hybrid"}, **_BREAK_EVEN
             ),
-            Setting("anytime_spectral", "anytime bounds, spectral", {"order": "spectral"}),
+            Setting(
+                "anytime_spectral", "anytime bounds, spectral", {"order": "spectral"},
+                is_tried=True,
+            ),
         ),
     ),
     Method(
@@ -207,9 +222,10 @@ METHODS: tuple[Method, ...] = (
         settings=(
             Setting("reduced_2", "reduced set, 2%", {"n_vectors": 0.02}, **_few(40)),
             Setting(
-                "reduced_5", "reduced set, 5%", {"n_vectors": 0.05}, **_few(100), is_usual=True
+                "reduced_5", "reduced set, 5%", {"n_vectors": 0.05}, **_few(100),
+                is_usual=True, is_tried=True,
             ),
-            Setting("reduced", "reduced set, 10%", **_few(200), is_usual=True),
+            Setting("reduced", "reduced set, 10%", **_few(200), is_usual=True, is_tried=True),
         ),
     ),
     Method(
@@ -226,7 +242,7 @@ METHODS: tuple[Method, ...] = (
             Setting("svtree", "SV tree, as published", is_usual=True),
             Setting(
                 "svtree_path", "SV tree, exact splits, refitted path",
-                {"split": "exact", "refit": "path", "stem": 0.5}, is_usual=True,
+                {"split": "exact", "refit": "path", "stem": 0.5}, is_usual=True, is_tried=True,
             ),
         ),
     ),
@@ -241,6 +257,7 @@ METHODS: tuple[Method, ...] = (
         icon=":material/map:",
         line="Train many small machines and let the nearest one answer.",
         takes_frozen=False,
+        keeps_machine=False,
         settings=(
             Setting("falk_100", "FaLK-SVM, k = 100", {"n_neighbors": 100}),
             Setting("falk", "FaLK-SVM, k = 250", is_usual=True),
@@ -255,6 +272,7 @@ METHODS: tuple[Method, ...] = (
         url={"k": "n_neighbors"},
         link={"width": "machine"},
         takes_frozen=False,
+        keeps_machine=False,
         settings=(Setting("knnsvm", "kNNSVM, k = 100"),),
     ),
     Method(
@@ -264,6 +282,7 @@ METHODS: tuple[Method, ...] = (
         family="virtual support vectors",
         page="pages/3_Reduced_Set.py",
         url={"shift": "shift"},
+        keeps_machine=False,
         settings=(Setting("virtual", "virtual SVs"),),
     ),
     Method(
@@ -273,7 +292,7 @@ METHODS: tuple[Method, ...] = (
         family="exact machine",
         page="app.py",
         certified=True,
-        settings=(Setting("exact", "exact machine, float32"),),
+        settings=(Setting("exact", "exact machine, float32", is_tried=True),),
     ),
 )  # fmt: skip
 

@@ -13,43 +13,23 @@ from sklearn.base import clone
 from sklearn.frozen import FrozenEstimator
 
 from kmviz.evaluation.advice import advice, best_method
-from kmviz.evaluation.catalogue import CLASSES, SETTINGS, resolve, title_of
-from kmviz.evaluation.compare import LOCAL_MODELS, Bench, as_table, trained
+from kmviz.evaluation.catalogue import family_of, resolve, settings, title_of, usual
+from kmviz.evaluation.compare import Bench, as_table, trained
 from kmviz.evaluation.peers import PEERS
 from kmviz.evaluation.reference import reference, trained_reference
 from kmviz.methods import progress
+from kmviz.methods.register import method_offering, setting
 from kmviz.ui import model, state
-from kmviz.ui.frame import PAGES
 from kmviz.ui.problem import Problem
 
 #: What the page offers, and what it runs unasked.
-OFFERED = (*SETTINGS, *PEERS)
-DEFAULT = ("nsv", "nsv_approximate", "anytime", "reduced_5", "reduced", "svtree", "svtree_path",
-           "falk", "linear_svc", "nystroem", "boosting")  # fmt: skip
+OFFERED = tuple(name for name in (*settings(), *PEERS) if name != "exact")
+USUAL = (*usual(), *(name for name, peer in PEERS.items() if peer.is_usual))
 COSTS = {
     "values": ("steps_honest", "kernel values a query, overhead included"),
     "batch": ("batch_us", "microseconds a query, many at once"),
     "single": ("single_us", "microseconds a query, one at a time"),
 }
-#: Which page shows a method, which of its parameters the URL carries there, and what else it says.
-PAGE_OF: dict[str, tuple[str, dict[str, str], dict[str, str]]] = {
-    "nsv": (
-        "Nearest support vectors",
-        {"window": "w", "n_components": "q", "order": "order", "linear_filter": "filter",
-         "start": "start"},
-        {},
-    ),
-    "anytime": ("Anytime bounds", {"order": "basis"}, {}),
-    "reduced": ("Reduced set", {}, {"method": "joint", "shift": "0"}),
-    "virtual": ("Reduced set", {"shift": "shift"}, {}),
-    "falk": (
-        "Local models",
-        {"n_neighbors": "k", "select": "select", "cover": "cover"},
-        {"width": "machine"},
-    ),
-    "knnsvm": ("Local models", {"n_neighbors": "k"}, {"width": "machine"}),
-    "svtree": ("Support vector tree", {"split": "split", "refit": "refit"}, {"height": "64"}),
-}  # fmt: skip
 _REPEATS, _SECONDS, _KEPT_PROBLEMS = 2, 0.1, 6
 _OPEN = "kmviz.open"
 _MOST_VECTORS = 48  # as many as the reduced set's page draws
@@ -122,14 +102,6 @@ def points(table: pd.DataFrame, cost: str) -> pd.DataFrame:
     return frame[frame["error"] == ""]
 
 
-def family_of(name: str) -> str:
-    """Return the family whose colour a setting has."""
-    if name == "exact":
-        return "exact"
-    method = SETTINGS[name].method if name in SETTINGS else "peer"
-    return "falk" if method == "knnsvm" else method
-
-
 def shown(table: pd.DataFrame) -> pd.DataFrame:
     """Return the table as the page shows it."""
     frame = table.drop(columns=["disagreement_low", "batch_us", "single_us"])
@@ -196,7 +168,7 @@ def conditions(table: pd.DataFrame) -> str:
 
 def open_clicked(table: pd.DataFrame, row: int | None) -> None:
     """Callback: remember which setting was clicked; `follow` goes there."""
-    if row is not None and table.index[row] in SETTINGS:
+    if row is not None and setting(table.index[row]) is not None:
         st.session_state[_OPEN] = str(table.index[row])
 
 
@@ -205,17 +177,14 @@ def follow(n_vectors: int) -> None:
     name = st.session_state.pop(_OPEN, None)
     if name is None:
         return
-    setting = SETTINGS[name]
-    title, carried, more = PAGE_OF[setting.method]
-    file = next(file for page, file, *_ in PAGES if page == title)
-    made = setting.make()
-    values = {url: getattr(made, param) for param, url in carried.items()}
-    texts = {url: str(value).lower() for url, value in values.items()} | more
-    if setting.method == "falk":
-        texts["kp"] = str(made.n_neighbors // 2)  # as it covers unless told otherwise
-    if setting.method == "reduced":
+    method, made = method_offering(name), setting(name).make()
+    values = {url: getattr(made, parameter) for url, parameter in method.url.items()}
+    texts = {url: str(value).lower() for url, value in values.items() if value is not None}
+    if isinstance(values.get("vectors"), float):  # a share of the machine's vectors
         texts["vectors"] = str(min(max(2, round(made.n_vectors * n_vectors)), _MOST_VECTORS))
-    st.switch_page(file, query_params=state.link(title) | texts)
+    if "kp" in values and values["kp"] is None:
+        texts["kp"] = str(made.n_neighbors // 2)  # as it covers unless told otherwise
+    st.switch_page(method.page, query_params=state.link(method.page_title) | texts | method.link)
 
 
 def best_estimator(problem: Problem, table: pd.DataFrame) -> Callable[[], bytes]:
@@ -228,7 +197,8 @@ def best_estimator(problem: Problem, table: pd.DataFrame) -> Callable[[], bytes]
     name = best_method(table)
 
     def make() -> bytes:
-        fitted = bench.ref.exact if name == "exact" else trained(SETTINGS[name], bench.ref)[0]
+        known = resolve([name])[name]
+        fitted = bench.ref.exact if name == "exact" else trained(known, bench.ref)[0]
         return problem.packed(fitted)
 
     return make
@@ -237,18 +207,15 @@ def best_estimator(problem: Problem, table: pd.DataFrame) -> Callable[[], bytes]
 def code(problem: Problem, table: pd.DataFrame) -> str:
     """Return the lines that make the advised estimator again."""
     name, mine = best_method(table), model.current(problem)
-    setting = SETTINGS.get(name)
-    _, cls = CLASSES[setting.method if setting else "exact"]
-    n_vectors = int(table.loc["exact", "steps_mean"])
-    parameters = setting.parameters_for(n_vectors) if setting else {}
+    method, cls = method_offering(name), setting(name).cls.__name__
+    parameters = setting(name).parameters_for(int(table.loc["exact", "steps_mean"]))
     given = [f"{key}={value!r}" for key, value in parameters.items()]
-    takes_machine = setting is None or setting.method not in LOCAL_MODELS
     own = ["kernel=kmviz.KernelMachine.from_estimator(svc).kernel", "C=svc.C"]
     machine, loaded = "svc", ""
     if mine is not None:
         loaded = f"from sklearn.frozen import FrozenEstimator\n\nsvc = kmviz.load({mine.name!r})\n"
         machine = "FrozenEstimator(svc)"
-    arguments = ", ".join([machine, *given] if takes_machine else [*given, *own])
+    arguments = ", ".join([machine, *given] if method.takes_frozen else [*given, *own])
     return (
         f"{problem.code}\nimport kmviz\n{loaded}\nfast = kmviz.{cls}({arguments}).fit(X, y)\n"
         f'kmviz.save(fast, "fast.skops")\n'

@@ -3,67 +3,47 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from pathlib import Path
+from dataclasses import dataclass
 
 import streamlit as st
 from streamlit.errors import StreamlitAPIException
 
+from kmviz.methods.register import METHODS
 from kmviz.ui import controls, problem, state
 from kmviz.ui.params import Param
 
-#: Title, file, icon and one line for each page, in the order of the menu.
-PAGES = (
-    (
-        "Start",
-        "app.py",
-        ":material/explore:",
-        "The data, the machine, and what each answer costs today.",
-    ),
-    (
-        "Nearest support vectors",
-        "pages/1_Nearest_Support_Vectors.py",
-        ":material/target:",
-        "Look at the most similar support vectors first and stop once the sign is settled.",
-    ),
-    (
-        "Anytime bounds",
-        "pages/2_Anytime_Bounds.py",
-        ":material/straighten:",
-        "Narrow a guaranteed interval around f(x) step by step until it leaves zero behind.",
-    ),
-    (
-        "Reduced set",
-        "pages/3_Reduced_Set.py",
-        ":material/compress:",
-        "Replace thousands of support vectors by a handful that say nearly the same.",
-    ),
-    (
-        "Local models",
-        "pages/4_Local_Models.py",
-        ":material/map:",
-        "Train many small machines and let the nearest one answer.",
-    ),
-    (
-        "Support vector tree",
-        "pages/5_Support_Vector_Tree.py",
-        ":material/account_tree:",
-        "Ask one support vector at each fork: ten comparisons lead to an answer.",
-    ),
-    (
-        "Compare",
-        "pages/6_Compare.py",
-        ":material/balance:",
-        "All methods on your data: cost against agreement.",
-    ),
-    (
-        "Papers",
-        "pages/7_Papers.py",
-        ":material/menu_book:",
-        "The published tables, ours beside theirs.",
-    ),
+
+@dataclass(frozen=True)
+class Page:
+    """One entry of the menu."""
+
+    title: str
+    file: str
+    icon: str
+    line: str
+
+
+#: The pages of the methods: each once, with the icon and the line of the method it is for.
+METHOD_PAGES = tuple(
+    Page(one.page_title, one.page, one.icon, one.line)
+    for one in sorted(METHODS, key=lambda one: one.page)
+    if one.icon
 )
+START = Page(
+    "Start", "app.py", ":material/explore:",
+    "The data, the machine, and what each answer costs today.",
+)  # fmt: skip
+COMPARE = Page(
+    "Compare", "pages/6_Compare.py", ":material/balance:",
+    "All methods on your data: accuracy against cost.",
+)  # fmt: skip
+PAPERS = Page(
+    "Papers", "pages/7_Papers.py", ":material/menu_book:",
+    "The published tables, ours beside theirs.",
+)  # fmt: skip
+#: Every page, in the order of the menu.
+PAGES = (START, *METHOD_PAGES, COMPARE, PAPERS)
 ICON = "🧭"  # in the browser's tab: a :material/ icon there would ask a font host
-_ROOT = Path(__file__).resolve().parents[2]
 #: Beside the menu a narrow window has no room for columns: they stand below one another. A low
 #: one has none for an empty strip above the title.
 _ROOM = (
@@ -113,19 +93,18 @@ def finish() -> None:
 
 def navigation() -> None:
     """Draw the menu; its links carry the choices made."""
-    for title, file, icon, _ in PAGES:
-        page_link(title, file, icon)
+    for page in PAGES:
+        page_link(page)
 
 
-def page_link(title: str, file: str, icon: str, label: str | None = None) -> None:
-    """Draw a link to a page that exists."""
-    if not (_ROOT / file).exists():
-        return
+def page_link(page: Page, label: str | None = None) -> None:
+    """Draw a link to a page."""
+    label = label or page.title
     try:
-        st.page_link(file, label=label or title, icon=icon, query_params=state.link(title))
+        st.page_link(page.file, label=label, icon=page.icon, query_params=state.link(page.title))
     except StreamlitAPIException:
         # A page that is run by itself, as a test may do, has no neighbours to link to.
-        st.caption(label or title)
+        st.caption(label)
 
 
 def copy_link() -> None:

@@ -10,7 +10,7 @@ import streamlit as st
 from numpy.typing import NDArray
 
 from kmviz.ui import parts, state
-from kmviz.ui.frame import PAGES, page_link
+from kmviz.ui.frame import COMPARE, METHOD_PAGES, page_link
 from kmviz.ui.problem import Problem
 
 
@@ -137,12 +137,12 @@ def query_card(problem: Problem) -> None:
 def ways_on() -> None:
     """Draw the links to the methods and what each will do about the price."""
     st.subheader("What can be done about it", anchor=False)
-    pages = PAGES[1:7]
-    for row in (pages[:3], pages[3:]):
-        for column, (title, file, icon, line) in zip(st.columns(3), row):
+    pages = (*METHOD_PAGES, COMPARE)
+    for row in (pages[i : i + 3] for i in range(0, len(pages), 3)):
+        for column, page in zip(st.columns(3), row):
             with column.container(border=True, height="stretch"):
-                page_link(title, file, icon, f"**{title}**")
-                st.caption(line)
+                page_link(page, f"**{page.title}**")
+                st.caption(page.line)
 
 
 def _kernel_text(kernel: Any) -> str:

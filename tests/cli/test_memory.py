@@ -21,8 +21,8 @@ LIMITED = """
 import resource, sys
 from kmviz.cli.main import main
 import kmviz.loops, pyarrow.parquet, numpy as np
-from kmviz.evaluation.catalogue import SETTINGS
-for name in ("svtree", "falk"): SETTINGS[name].make().fit(np.eye(8), [0, 1] * 4)
+from kmviz.methods.register import setting
+for name in ("svtree", "falk"): setting(name).make().fit(np.eye(8), [0, 1] * 4)
 used = next(int(l.split()[1]) for l in open("/proc/self/status") if l.startswith("VmData")) * 1024
 limit = used + int(sys.argv[1])
 resource.setrlimit(resource.RLIMIT_DATA, (limit, limit))

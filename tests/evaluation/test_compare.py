@@ -13,14 +13,14 @@ from sklearn.svm import SVC, NuSVC
 
 import kmviz
 from kmviz import NSVClassifier, datasets
-from kmviz.evaluation import catalogue
 from kmviz.evaluation.advice import advice, best_method
-from kmviz.evaluation.catalogue import DEFAULT, SETTINGS, resolve, title_of
+from kmviz.evaluation.catalogue import resolve, settings, title_of, usual
 from kmviz.evaluation.compare import COLUMNS, Interrupted, trained
 from kmviz.evaluation.peers import PEERS, installed
 from kmviz.evaluation.reference import baseline, reference
 from kmviz.kernels import RBF, Normalized, Polynomial
-from kmviz.methods import progress
+from kmviz.methods import progress, register
+from kmviz.methods.register import method, setting
 
 CONTRACT = ["accuracy", "disagreements", "steps_mean", "steps_median", "speedup",
             "honest_speedup", "batch_ratio", "single_ratio", "batch_vs_blas", "single_vs_blas",
@@ -88,7 +88,7 @@ def test_names_mappings_and_estimators_are_all_methods(moons):
     assert table.index.tolist() == ["exact", "NSVClassifier", "knn"]
     with pytest.raises(ValueError, match="No method is called 'nvs'"):
         kmviz.compare(None, ["nvs"], *moons)
-    assert list(resolve()) == [n for n in DEFAULT if n not in PEERS or PEERS[n].installed]
+    assert list(resolve()) == [*usual(), *installed()]
 
 
 @pytest.mark.parametrize("peer", ["svc", "linear_svc", "nystroem", "fourier", "knn", "boosting"])
@@ -124,7 +124,7 @@ def test_a_pipeline_hands_its_first_steps_to_methods_without_a_machine(moons):
 
 def test_local_models_take_the_kernel_and_the_cost_of_the_machine(moons):
     X, y, X_test, _ = moons
-    clf, _ = trained(SETTINGS["falk_100"], reference(SVC(C=7.0, gamma=3.0), X, y))
+    clf, _ = trained(setting("falk_100"), reference(SVC(C=7.0, gamma=3.0), X, y))
     assert (clf.kernel, clf.C) == (RBF(3.0), 7.0)
     assert clf.predict(X_test).shape == (len(X_test),)
 
@@ -232,18 +232,20 @@ def test_advice_takes_a_proof_where_rows_are_few(moons):
 
 
 def test_rows_for_a_large_machine_say_what_was_cut_down(moons, monkeypatch):
-    monkeypatch.setattr(catalogue, "LARGE", 10)
-    few = replace(SETTINGS["reduced"], cut={"n_vectors": 5})
-    monkeypatch.setitem(SETTINGS, "reduced", few)
+    monkeypatch.setattr(register, "LARGE", 10)
+    reduced = method("reduced")
+    few = tuple(replace(one, cut={"n_vectors": 5}) for one in reduced.settings)
+    others = tuple(one for one in register.METHODS if one is not reduced)
+    monkeypatch.setattr(register, "METHODS", (*others, replace(reduced, settings=few)))
     table = kmviz.compare(None, ["nsv", "reduced"], *moons, time=False)
     assert table["error"].eq("").all()
-    assert table["note"].tolist() == ["", SETTINGS["nsv"].note, SETTINGS["reduced"].note]
+    assert table["note"].tolist() == ["", setting("nsv").note, setting("reduced").note]
     assert table.loc["reduced", "steps_mean"] == 5
-    assert SETTINGS["anytime"].make(11).max_steps == "auto"
-    assert SETTINGS["anytime"].make(10).max_steps is None
+    assert setting("anytime").make(11).max_steps == "auto"
+    assert setting("anytime").make(10).max_steps is None
 
 
 def test_every_setting_has_a_title_and_can_be_made():
-    for name, setting in SETTINGS.items():
-        assert title_of(name) == setting.title
-        assert type(setting.make()).__name__.endswith("Classifier")
+    for name in settings():
+        assert title_of(name) == setting(name).title
+        assert type(setting(name).make()).__name__.endswith("Classifier")

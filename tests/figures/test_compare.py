@@ -2,13 +2,17 @@
 
 import numpy as np
 import pandas as pd
+import pytest
 
+from kmviz.evaluation.catalogue import OTHERS
 from kmviz.figures.compare import frontier, on_frontier
+
+NSV = "nearest support vectors"
 
 
 def _points():
     return pd.DataFrame({
-        "title": ["exact", "a", "b", "boost"], "family": ["exact", "nsv", "nsv", "peer"],
+        "title": ["exact", "a", "b", "boost"], "family": ["exact machine", NSV, NSV, OTHERS],
         "cost": [100.0, 10.0, 20.0, np.nan], "disagreement": [0.0, 0.01, 0.5, 0.2],
         "disagreement_high": [0.001, 0.02, 0.6, 0.3], "disagreements": [0, 10, 500, 200],
         "queries": [1_000] * 4, "accuracy": [0.9] * 4,
@@ -59,3 +63,8 @@ def test_a_label_without_room_is_left_to_the_pointer():
     (trace,) = [t for t in frontier(points, "cost").data if t.name == "exact machine"]
     assert "" in trace.text
     assert all(f"setting {i}" in text for i, text in enumerate(trace.hovertext))
+
+
+def test_a_family_that_no_method_has_is_an_error():
+    with pytest.raises(ValueError, match="of the family 'alchemy'"):
+        frontier(_points().assign(family="alchemy"), "cost")

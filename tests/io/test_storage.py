@@ -18,17 +18,17 @@ from sklearn.svm import SVC
 
 import kmviz
 from kmviz.datasets import TableEncoder
-from kmviz.evaluation.catalogue import SETTINGS
 from kmviz.io import storage
 from kmviz.io.table import TableClassifier
 from kmviz.kernels import Normalized, Polynomial
 from kmviz.machines import KernelEmbedding, KernelFisherClassifier
+from kmviz.methods.register import setting
 
 X, y = make_moons(120, noise=0.15, random_state=0)
 
 
 def _fitted(name):
-    clf = SETTINGS[name].make()
+    clf = setting(name).make()
     if "estimator" in clf.get_params(deep=False):
         clf.set_params(estimator=SVC(C=10))
     return clf.fit(X, y)

@@ -10,7 +10,6 @@ from streamlit.testing.v1 import AppTest
 
 import kmviz
 from kmviz.evaluation import compare as evaluation
-from kmviz.evaluation.catalogue import SETTINGS
 from kmviz.io.storage import StorageError, dumps
 from kmviz.ui import anytime, compare, falk, model, nsv, parts, reduced, svtree
 from tests.pages.helpers import ROOT, array, figure, open_page, run
@@ -80,7 +79,7 @@ def test_a_method_that_fails_shows_its_error_in_the_table():
 def test_odd_methods_in_the_url_fall_back(monkeypatch):
     monkeypatch.setattr(compare, "measured", lambda problem, names: _table(names))
     app = open_page(PAGE, methods="magic,,%00", cost="soul")
-    assert app.session_state["methods"] == list(compare.DEFAULT)
+    assert app.session_state["methods"] == list(compare.USUAL)
     assert app.session_state["cost"] == "values"
 
 
@@ -185,7 +184,3 @@ def test_what_a_visitor_with_a_model_takes_home_is_made_of_that_model(monkeypatc
     names: dict = {}
     exec(made["Python"](), names)
     assert names["fast"].machine_.n_vectors == len(svc.support_)
-
-
-def test_every_method_has_a_page():
-    assert {setting.method for setting in SETTINGS.values()} == set(compare.PAGE_OF)

@@ -162,8 +162,8 @@ def _stack(arrays: list[NDArray[Any]]) -> NDArray[Any]:
     kind = arrays[0].dtype.kind
     filler = np.nan if kind == "f" else False if kind == "b" else -1
     whole = np.full((len(arrays), *shape), filler, dtype=arrays[0].dtype)
-    for place, array in zip(whole, arrays, strict=True):
-        place[tuple(slice(0, n) for n in array.shape)] = array
+    for i, array in enumerate(arrays):
+        whole[(i, *(slice(0, n) for n in array.shape))] = array
     whole.flags.writeable = False
     return whole
 
@@ -306,6 +306,24 @@ class TreeTrace(Trace):
     value: Floats
     score: Floats
     threshold: Floats
+
+
+@dataclass(frozen=True, eq=False)
+class TreeReading(Reading):
+    """Support vector tree: all rows, the tree cut at one height.
+
+    With more than two classes there is a tree for each pair, on an axis after the rows'.
+
+    Attributes
+    ----------
+    leaf : array of shape (n,), or (n, pairs)
+        The node where the row's path ends.
+    path : array of shape (n, K), or (n, pairs, K)
+        The nodes asked; -1 past a path's end.
+    """
+
+    leaf: Ints
+    path: Ints
 
 
 @dataclass(frozen=True, eq=False)

@@ -297,20 +297,23 @@ def _ring(x: float, y: float) -> theme.Trace:
 
 def _positions(shown: pd.DataFrame) -> NDArray[np.float64]:
     """Leaves stand side by side, every other node above the middle of its children."""
-    place = {node: i for i, node in enumerate(shown.index)}
-    parent = [place.get(p, -1) for p in shown["parent"]]
-    has_child = np.zeros(len(shown), dtype=bool)
-    has_child[[p for p in parent if p >= 0]] = True
-    x = np.zeros(len(shown))
-    x[~has_child] = np.arange((~has_child).sum())
-    total, count = np.zeros(len(shown)), np.zeros(len(shown))
-    for i in range(len(shown) - 1, -1, -1):  # children come after their parents
-        if has_child[i]:
-            x[i] = total[i] / count[i]
-        if parent[i] >= 0:
-            total[parent[i]] += x[i]
-            count[parent[i]] += 1
-    return x
+    children: dict[int, list[int]] = {node: [] for node in shown.index}
+    for node, parent in shown["parent"].items():
+        if parent >= 0:
+            children[parent].append(node)
+    x: dict[int, float] = {}
+    leaves = 0
+    waiting = [shown.index[0]]
+    while waiting:  # from the left: a node is placed once its children are
+        node = waiting[-1]
+        left_to_place = [child for child in children[node] if child not in x]
+        if left_to_place:
+            waiting += reversed(left_to_place)
+            continue
+        below = [x[child] for child in children[node]]
+        x[waiting.pop()] = float(np.mean(below)) if below else leaves
+        leaves += not below
+    return np.array([x[node] for node in shown.index])
 
 
 def _edges(nodes: NDArray, parent: NDArray, x: NDArray, y: NDArray) -> dict[str, NDArray]:

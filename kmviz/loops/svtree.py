@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from kmviz.loops.compile import compiled
+from kmviz.loops.compile import compiled, compiled_strict
 from kmviz.loops.kernel import RADIAL, kernel_value
 
 #: A tree as one array: the kernel's code and the height, then a row a node, then coefficients. A
@@ -31,6 +31,16 @@ def turn(plan, node, value):
     return int(plan[node + (LEFT if left else RIGHT)])
 
 
+@compiled_strict
+def path_output(plan, node, values, k):
+    """The sum of the k kernel values on the way to a node, in their order: every reading of a
+    path comes to the same number, bit for bit."""
+    start, output = int(plan[node + START]), plan[node + OFFSET]
+    for j in range(k):
+        output += plan[start + j] * values[j]
+    return output
+
+
 @compiled
 def follow(x, plan, vectors, height, values):
     """Walk one embedded query down the tree; fill the kernel values of its path.
@@ -48,10 +58,7 @@ def follow(x, plan, vectors, height, values):
             values[k] = kernel_value(kind, gamma, coef0, degree, x, vectors[row])
         after = turn(plan, node, values[k])
         k += 1
-    start, output = int(plan[node + START]), plan[node + OFFSET]
-    for j in range(k):
-        output += plan[start + j] * values[j]
-    return k, output
+    return k, path_output(plan, node, values, k)
 
 
 @compiled
@@ -86,6 +93,18 @@ def walk_paths(X, plan, vectors, height, nodes, values, steps):
         for k in range(steps[i]):
             nodes[i, k] = (node - ROOT) // ROW
             node = turn(plan, node, values[i, k])
+
+
+@compiled
+def outputs_along(plan, nodes, values, outputs):
+    """The output of each path cut after 1, 2, ... kernel values, (n, height); past its end a path
+    keeps its last."""
+    for i in range(nodes.shape[0]):
+        for k in range(nodes.shape[1]):
+            if nodes[i, k] >= 0:
+                outputs[i, k] = path_output(plan, ROOT + ROW * nodes[i, k], values[i], k + 1)
+            else:
+                outputs[i, k] = outputs[i, k - 1]
 
 
 @compiled
@@ -140,5 +159,6 @@ def warm() -> None:
         walk(rows, plan, rows, 1, np.empty(2), steps)
         walk_one(rows, plan, rows)
         walk_paths(rows, plan, rows, 1, nodes, np.empty((2, 1)), steps)
+    outputs_along(plan, nodes, np.empty((2, 1)), np.empty((2, 1)))
     sweep(np.ones((2, 2)), np.ones(2), np.arange(2), True, False, 1e-300, np.empty(2))
     sweep(np.ones((2, 2)), np.ones(2), np.arange(2)[::-1], True, False, 1e-300, np.empty(2))

@@ -128,13 +128,56 @@ def test_the_budget_holds(options, height):
     assert clf.tree_.height <= height
 
 
-@pytest.mark.parametrize("options", OPTIONS[:2], ids=named)
+@pytest.mark.parametrize("options", [*OPTIONS[:3], *OPTIONS[4:6]], ids=named)
 def test_a_tree_cut_at_a_height_is_the_tree_grown_to_it(options):
-    whole = SVTreeClassifier(split="exact").fit(X, Y)
-    short = clone(whole).set_params(max_height=4).fit(X, Y)
-    output, steps = whole.tree_.run(QUERIES, height=4)
-    np.testing.assert_allclose(output, short.decision_function(QUERIES), rtol=1e-9)
-    np.testing.assert_array_equal(steps, short.steps(QUERIES))
+    whole = SVTreeClassifier(random_state=0, **options).fit(X, Y)
+    for height in (2, 4):
+        short = clone(whole).set_params(max_height=height).fit(X, Y)
+        cut = whole.cut(height)
+        assert cut.get_params() == short.get_params()
+        pd.testing.assert_frame_equal(cut.tree_.to_frame(), short.tree_.to_frame())
+        np.testing.assert_array_equal(
+            cut.decision_function(QUERIES), short.decision_function(QUERIES)
+        )
+
+
+def test_nodes_are_numbered_level_by_level():
+    tree = SVTreeClassifier(random_state=0).fit(X, Y).tree_
+    assert (np.diff(tree.depth) >= 0).all()
+    whole, cut = tree.to_frame(), tree.cut(3).to_frame()
+    pd.testing.assert_series_equal(whole["sv_index"][: len(cut)], cut["sv_index"])
+
+
+def test_paths_are_told_as_scikit_learns_trees_tell_them():
+    clf = SVTreeClassifier(random_state=0).fit(X, Y)
+    asked, leaves = clf.decision_path(QUERIES), clf.apply(QUERIES)
+    assert asked.shape == (len(QUERIES), clf.tree_.n_nodes)
+    for i, x in enumerate(QUERIES[:8]):
+        trace = clf.trace(x)
+        np.testing.assert_array_equal(np.sort(asked[[i]].indices), np.sort(trace.node[1:]))
+        assert leaves[i] == trace.node[-1]
+
+
+def test_paths_of_several_classes_stand_side_by_side():
+    y = Y + 2 * (X[:, 0] > 1)
+    clf = SVTreeClassifier(random_state=0).fit(X, y)
+    asked, ends = clf.decision_path(QUERIES)
+    assert ends[-1] == asked.shape[1] == sum(tree.n_nodes for tree in clf.trees_)
+    assert clf.apply(QUERIES).shape == (len(QUERIES), 6)
+    np.testing.assert_array_equal(asked.sum(axis=1), clf.steps(QUERIES))
+    study = clf.study(QUERIES)
+    np.testing.assert_array_equal(study.read().leaf, clf.apply(QUERIES))
+    assert study.read(max_height=2).path.shape == (len(QUERIES), 6, 2)
+
+
+def test_a_tree_without_nodes_can_be_studied():
+    machine = SVC(kernel="linear").fit([[0.0], [1.0]], [0, 1])
+    clf = SVTreeClassifier(FrozenEstimator(machine)).fit([[0.0], [1.0]])
+    clf.engines_[0].tree = clf.tree_.cut(0)
+    reading = clf.study([[0.5]]).read()
+    assert reading.steps.tolist() == [0]
+    assert reading.leaf.tolist() == [-1]
+    assert reading.outputs.tolist() == [-clf.machine_.bias]
 
 
 def test_rows_stop_a_node():

@@ -39,10 +39,8 @@ def grow_balanced(
     height = _height(len(trunk.rows), min_rows, max_height)
     _refuse_large(len(trunk.rows), fit.contributions.shape[1], height, min_rows)
     best = _best(fit, trunk.rows, trunk.residual, height, min_rows)
-    grown: list[tuple[Branch, int, float]] = []
     root = fit.child(trunk, np.ones(len(trunk.rows), dtype=bool), best.column)
-    _write(fit, values, best, root, -1, grown)
-    return grown
+    return _listed(fit, values, best, root)
 
 
 def _best(fit: ColumnFit, rows: Ints, residual: Floats, height: int, min_rows: int) -> Node:
@@ -69,22 +67,18 @@ def _best(fit: ColumnFit, rows: Ints, residual: Floats, height: int, min_rows: i
     return best
 
 
-def _write(
-    fit: ColumnFit,
-    values: Floats,
-    node: Node,
-    branch: Branch,
-    parent: int,
-    grown: list[tuple[Branch, int, float]],
-) -> None:
-    """List a subtree in the order of a walk."""
-    grown.append((branch, parent, node.threshold))
-    if not node.children:
-        return
-    here = len(grown) - 1
-    left = branch.weight * values[branch.rows, node.column] <= node.threshold
-    for child, inside in zip(node.children, (left, ~left)):
-        _write(fit, values, child, fit.child(branch, inside, child.column), here, grown)
+def _listed(
+    fit: ColumnFit, values: Floats, top: Node, root: Branch
+) -> list[tuple[Branch, int, float]]:
+    """List a tree level by level."""
+    grown = []
+    waiting = [(top, root, -1)]
+    for here, (node, branch, parent) in enumerate(waiting):
+        grown.append((branch, parent, node.threshold))
+        left = branch.weight * values[branch.rows, node.column] <= node.threshold
+        for child, inside in zip(node.children, (left, ~left)):
+            waiting.append((child, fit.child(branch, inside, child.column), here))
+    return grown
 
 
 def _height(n: int, min_rows: int, max_height: int | None) -> int:

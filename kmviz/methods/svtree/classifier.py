@@ -27,6 +27,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy.sparse import csr_array, hstack
 from sklearn.base import BaseEstimator
 from sklearn.utils import check_array, check_random_state
 from sklearn.utils._param_validation import Interval, StrOptions
@@ -37,7 +38,8 @@ from kmviz.methods.base import MachineClassifier, Problem
 from kmviz.methods.svtree.balanced import grow_balanced
 from kmviz.methods.svtree.growth import ColumnFit, Growth, PathFit, assemble
 from kmviz.methods.svtree.split import alternating_split, exact_split
-from kmviz.methods.svtree.tree import SVTree
+from kmviz.methods.svtree.study import TreeStudy
+from kmviz.methods.svtree.tree import SVTree, last_nodes
 from kmviz.methods.svtree.trim import trim
 from kmviz.traces import TreeTrace
 
@@ -90,7 +92,7 @@ class SVTreeClassifier(MachineClassifier):
     tree_ : SVTree
         The tree, with two classes.
     trees_ : list of SVTree
-        One a pair of classes.
+        One for each pair of classes.
     machine_ : KernelMachine
         The exact machine.
 
@@ -115,6 +117,8 @@ class SVTreeClassifier(MachineClassifier):
     >>> bool((clf.steps(X) <= 6).all()), clf.machine_.n_vectors > 30
     (True, True)
     """
+
+    study_class = TreeStudy
 
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
         "estimator": [BaseEstimator, None],
@@ -166,7 +170,9 @@ class SVTreeClassifier(MachineClassifier):
     @property
     def tree_(self) -> SVTree:
         if len(self.engines_) > 1:
-            raise AttributeError("With more than two classes there is a tree a pair: trees_.")
+            raise AttributeError(
+                "With more than two classes there is a tree for each pair: trees_."
+            )
         return self.engines_[0].tree
 
     def fit(self, X: Any, y: Any = None) -> SVTreeClassifier:
@@ -186,8 +192,8 @@ class SVTreeClassifier(MachineClassifier):
     def cut(self, height: int) -> SVTreeClassifier:
         """Return a copy that asks at most `height` vectors a query.
 
-        The same tree, its paths ended earlier: every node can be the last, so nothing is trained.
-        Parameters stay as they are; `max_height` is for growing another tree.
+        The same tree, its paths ended earlier, with `max_height` set: every node can be the last,
+        so nothing is trained. See `TreeStudy` for where a fit would grow another tree.
 
         Examples
         --------
@@ -202,9 +208,51 @@ class SVTreeClassifier(MachineClassifier):
         if not isinstance(height, Integral) or height < 1:
             raise ValueError(f"height must be a whole number, 1 or more; got {height!r}.")
         shorter = copy(self)
+        shorter.max_height = int(height)
         trees = [engine.tree.cut(int(height)) for engine in self.engines_]
         machines = [engine.machine for engine in self.engines_]
         return shorter._adopt([TreeEngine(*parts) for parts in zip(machines, trees, strict=True)])
+
+    def apply(self, X: Any) -> NDArray[np.intp]:
+        """Return the node where each row's path ends: (n,), or (n, pairs) for more classes.
+
+        Parameters
+        ----------
+        X : array of shape (n, d)
+        """
+        ends = [last_nodes(*_nodes_and_steps(tree, self._rows(X))) for tree in self.trees_]
+        return ends[0] if len(ends) == 1 else np.column_stack(ends)
+
+    def decision_path(self, X: Any) -> Any:
+        """Return which nodes each row asks, as scikit-learn's trees do.
+
+        Parameters
+        ----------
+        X : array of shape (n, d)
+
+        Returns
+        -------
+        asked : sparse matrix of shape (n, n_nodes)
+            1 where the row's path asks the node.
+        ends : array of shape (pairs + 1,)
+            For more than two classes only, as scikit-learn's forests do: columns `ends[i]` to
+            `ends[i + 1]` are the tree of pair i.
+
+        Examples
+        --------
+        >>> from sklearn.datasets import make_moons
+        >>> from kmviz import SVTreeClassifier
+        >>> X, y = make_moons(200, noise=0.2, random_state=0)
+        >>> clf = SVTreeClassifier(random_state=0).fit(X, y)
+        >>> asked = clf.decision_path(X)
+        >>> bool((asked.sum(axis=1) == clf.steps(X)).all())
+        True
+        """
+        rows, trees = self._rows(X), self.trees_
+        asked = [_indicator(*_nodes_and_steps(tree, rows), tree.n_nodes) for tree in trees]
+        if len(asked) == 1:
+            return asked[0]
+        return hstack(asked, format="csr"), np.cumsum([0, *(tree.n_nodes for tree in trees)])
 
     def decision_function(self, X: Any) -> NDArray[np.float64]:
         """Return the output of each row, (n,) for two classes and (n, n_classes) for more.
@@ -290,6 +338,17 @@ class SVTreeClassifier(MachineClassifier):
                 f"{machine.n_features}: give them as rows that the machine reads."
             )
         return np.vstack([machine.vectors, further]), np.concatenate([machine.beta, beta])
+
+
+def _nodes_and_steps(tree: SVTree, X: NDArray[Any]) -> tuple[NDArray[Any], NDArray[Any]]:
+    nodes, _, steps = tree.paths(X)
+    return nodes, steps
+
+
+def _indicator(nodes: NDArray[Any], steps: NDArray[Any], n_nodes: int) -> csr_array:
+    """Return the nodes of each path as a row of ones."""
+    ends = np.concatenate([[0], np.cumsum(steps)])
+    return csr_array((np.ones(ends[-1]), nodes[nodes >= 0], ends), shape=(len(nodes), n_nodes))
 
 
 class TreeEngine:

@@ -193,17 +193,20 @@ class Growth:
     shared: int = 0
 
     def grow(self, fit: Fit, values: Floats, exact: Floats) -> list[tuple[Branch, int, float]]:
-        """Return branches in the order of a walk, each with its parent and threshold."""
+        """Return branches level by level, each with its parent and threshold.
+
+        What a search draws for a node then depends on no deeper node: a tree grown to a height is
+        the first nodes of any higher one.
+        """
         trunk = fit.trunk()
         everyone = np.ones(len(trunk.rows), dtype=bool)
         best = self._best(fit, trunk, fit.columns(trunk))
         grown: list[tuple[Branch, int, float]] = []
         waiting = [(fit.child(trunk, everyone, best), -1)]
-        while waiting:
-            branch, parent = waiting.pop()
+        for node, (branch, parent) in enumerate(waiting):
             threshold, children = self._split(fit, branch, values, exact)
             grown.append((branch, parent, threshold))
-            waiting += [(child, len(grown) - 1) for child in reversed(children)]
+            waiting += [(child, node) for child in children]
         return grown
 
     def _split(

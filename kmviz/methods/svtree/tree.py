@@ -12,7 +12,7 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from kmviz.kernels import is_known
-from kmviz.loops.svtree import ROOT, ROW, walk, walk_one, walk_paths
+from kmviz.loops.svtree import HEIGHT, ROOT, ROW, outputs_along, walk, walk_one, walk_paths
 from kmviz.loops.threads import over_chunks
 
 Floats = NDArray[np.float64]
@@ -33,10 +33,11 @@ OF_NODES = ("sv_index", "weight", "depth", "n_rows", "offset", "start")
 
 @dataclass(frozen=True, eq=False)
 class SVTree:
-    """A support vector tree (Definition 1), nodes in the order of a walk from the left.
+    """A support vector tree (Definition 1), nodes level by level, from the left.
 
     Every node can be the last of a path: it keeps the coefficients of all kernel values on the
-    way to it, so the same tree answers at any height.
+    way to it, so the same tree answers at any height. Cut at one, it is its first nodes, under
+    the same numbers.
 
     Attributes
     ----------
@@ -96,7 +97,7 @@ class SVTree:
         height = self._capped(height)
         if height == 0 or not is_known(self.kernel):
             nodes, values, steps = self.paths(X, height)
-            return self._outputs(nodes, values, steps), steps
+            return self.running(nodes, values)[:, -1], steps
         rows, plan, vectors = self._ready(X)
         output, steps = np.empty(len(rows)), np.empty(len(rows), dtype=np.intp)
 
@@ -173,13 +174,10 @@ class SVTree:
 
         Column 0 is -b. Past its end a path keeps its last output.
         """
-        outputs = np.full((len(nodes), nodes.shape[1] + 1), -self.bias)
-        for k in range(1, outputs.shape[1]):
-            there = nodes[:, k - 1] >= 0
-            length = np.full(there.sum(), k, dtype=np.intp)
-            outputs[:, k] = outputs[:, k - 1]
-            outputs[there, k] = self._outputs(nodes[there, :k], values[there, :k], length)
-        return outputs
+        outputs = np.full((len(nodes), nodes.shape[1]), -self.bias)
+        nodes, values = np.ascontiguousarray(nodes), np.ascontiguousarray(values)
+        outputs_along(self._plan, nodes, values, outputs)
+        return np.column_stack([np.full(len(nodes), -self.bias), outputs])
 
     def to_frame(self) -> pd.DataFrame:
         """Return the nodes as a table."""
@@ -197,17 +195,6 @@ class SVTree:
     def path_coefficients(self, node: int) -> Floats:
         """Return the coefficients of the kernel values on the way to `node`, root first."""
         return self.coefficients[self.start[node] : self.start[node] + self.depth[node]]
-
-    def _outputs(self, nodes: Ints, values: Floats, steps: Ints) -> Floats:
-        """Sum the paths that end at each row's last node."""
-        if not values.shape[1]:
-            return np.full(len(nodes), -self.bias)
-        last = nodes[np.arange(len(nodes)), steps - 1]
-        output = self.offset[last].copy()
-        for i in range(values.shape[1]):
-            on = steps > i
-            output[on] += self.coefficients[self.start[last[on]] + i] * values[on, i]
-        return output
 
     def _level_by_level(self, X: NDArray[Any], nodes: Ints, values: Floats) -> None:
         """Ask the kernel about the rows of each node together, and about nothing else."""
@@ -257,7 +244,8 @@ class SVTree:
             [self._used[1], left, right, self.weight, self.threshold, self.offset,
              coefficients + self.start]
         )  # fmt: skip
-        head = [*self.kernel.code, self.height]
+        code = self.kernel.code if is_known(self.kernel) else np.zeros(HEIGHT)
+        head = [*code, self.height]
         return np.concatenate([head, nodes.ravel(), self.coefficients])
 
     @cached_property
@@ -270,3 +258,10 @@ class SVTree:
 
     def __setstate__(self, state: dict[str, Any]) -> None:
         self.__dict__.update(state)
+
+
+def last_nodes(nodes: Ints, steps: Ints) -> Ints:
+    """Return the node where each path of so many steps ends; -1 where it asks none."""
+    if not nodes.shape[1]:
+        return np.full(len(nodes), -1, dtype=np.intp)
+    return np.where(steps > 0, nodes[np.arange(len(nodes)), steps - 1], -1)

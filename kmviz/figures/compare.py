@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from typing import Any
 
 import numpy as np
@@ -54,7 +55,7 @@ def frontier(points: pd.DataFrame, cost: str, height: int = 520) -> go.Figure:
         for values, axis in ((costs, axes["xaxis"]), (heights, axes["yaxis"]))
     )
     labels = _labels(drawn["title"].tolist(), across, up)
-    for family, slot in _slots(drawn["family"]).items():
+    for family, slot in slots(drawn["family"]).items():
         rows = np.flatnonzero((drawn["family"] == family).to_numpy())
         traces.append(_points(drawn, rows, costs, heights, labels, family, slot))
     return theme.figure(
@@ -84,13 +85,14 @@ def on_frontier(costs: NDArray[np.float64], heights: NDArray[np.float64]) -> NDA
     return np.array(kept, dtype=np.intp)
 
 
-def _slots(present: pd.Series) -> dict[str, int]:
+def slots(present: Iterable[str]) -> dict[str, int]:
     """Return the colour slot of each family at hand, in the register's order, peers last."""
+    present = set(present)
     known = {family: slot for slot, family in enumerate(families())} | {OTHERS: _LAST}
-    unknown = sorted(set(present) - set(known))
+    unknown = sorted(present - set(known))
     if unknown:
         raise ValueError(f"No method of the register is of the family {unknown[0]!r}.")
-    return {family: slot for family, slot in known.items() if family in set(present)}
+    return {family: slot for family, slot in known.items() if family in present}
 
 
 def _frontier_line(costs: NDArray[np.float64], heights: NDArray[np.float64]) -> theme.Trace:

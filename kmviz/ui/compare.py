@@ -177,6 +177,17 @@ def follow(n_vectors: int) -> None:
     name = st.session_state.pop(_OPEN, None)
     if name is None:
         return
+    page, texts = method_offering(name).page_title, link_to(name, n_vectors)
+    st.switch_page(method_offering(name).page, query_params=state.link(page) | texts)
+
+
+def link_to(name: str, n_vectors: int) -> dict[str, str]:
+    """Return the URL parameters with which a method's page shows a setting.
+
+    Parameters
+    ----------
+    n_vectors : of the machine: a setting may be a share of them
+    """
     method, made = method_offering(name), setting(name).make()
     values = {url: getattr(made, parameter) for url, parameter in method.url.items()}
     texts = {url: str(value).lower() for url, value in values.items() if value is not None}
@@ -184,7 +195,7 @@ def follow(n_vectors: int) -> None:
         texts["vectors"] = str(min(max(2, round(made.n_vectors * n_vectors)), _MOST_VECTORS))
     if "kp" in values and values["kp"] is None:
         texts["kp"] = str(made.n_neighbors // 2)  # as it covers unless told otherwise
-    st.switch_page(method.page, query_params=state.link(method.page_title) | texts | method.link)
+    return texts | method.link
 
 
 def best_estimator(problem: Problem, table: pd.DataFrame) -> Callable[[], bytes]:

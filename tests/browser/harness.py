@@ -31,13 +31,14 @@ _AT_REST = """() => {
 
 
 @contextmanager
-def serve(log: Path) -> Iterator[str]:
-    """Run the app on a free port; gives its address."""
+def serve(log: Path, script: str = "app.py") -> Iterator[str]:
+    """Run the app, or another script, on a free port; gives its address."""
     with socket.socket() as probe:
         probe.bind(("127.0.0.1", 0))
         port = probe.getsockname()[1]
-    command = [sys.executable, "-m", "streamlit", "run", "app.py", "--server.port", str(port)]
+    command = [sys.executable, "-m", "streamlit", "run", script, "--server.port", str(port)]
     env = os.environ | {"OMP_NUM_THREADS": "1", "OPENBLAS_NUM_THREADS": "1"}
+    env["PYTHONPATH"] = str(ROOT)  # this checkout, whatever is installed
     with log.open("wb") as output:
         process = subprocess.Popen(command, cwd=ROOT, env=env, stdout=output, stderr=output)
         try:

@@ -1,0 +1,161 @@
+"""The live component on a page: what is sent, and what comes back.
+
+Three kinds of messages go to the browser. The component itself, with its JavaScript, never
+changes. Each view is a part of its own, so that a change of one is no reason to send the others
+again; Streamlit keeps what it has sent and does not repeat it. Where the slider stands is a few
+hundred bytes. The browser draws when it holds every part that the slider names.
+
+A move comes back with its number. What Python says about the slider carries the number of the last
+move it has heard, so that a late answer never pulls back a slider that has moved on.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from hashlib import blake2b
+from itertools import pairwise
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import streamlit as st
+
+from kmviz.ui import state
+from kmviz.ui.live.columns import words
+from kmviz.ui.live.pack import pack
+from kmviz.ui.live.views import Chart, Images
+
+View = Chart | Images
+
+#: Each file one concern, in the order in which one needs the other.
+_FILES = ("part", "decode", "theme", "axes", "layers", "chart", "images", "slider", "live")
+_HERE = Path(__file__).parent
+
+
+def _source(*names: str) -> str:
+    return "\n".join((_HERE / "js" / f"{name}.js").read_text("utf-8") for name in names)
+
+
+_live = st.components.v2.component(
+    "kmviz.live", css=(_HERE / "live.css").read_text("utf-8"), js=_source(*_FILES)
+)
+_part = st.components.v2.component("kmviz.live_part", js=_source("part", "part_mount"))
+
+
+def show(
+    key: str,
+    label: str,
+    values: Sequence[Any],
+    value: Any,
+    views: Sequence[View],
+    *,
+    numbers: Mapping[str, str | Sequence[str]] | None = None,
+    note: str | Sequence[str] | None = None,
+    columns: int = 2,
+    help: str = "",
+    on_release: Callable[[Any], None] | None = None,
+    on_click: Callable[[str, int], None] | None = None,
+) -> Any:
+    """Draw a slider with the views that follow it, and return the value it stands at.
+
+    Parameters
+    ----------
+    key : the URL parameter that the slider edits
+    values : what the slider may take, in order: numbers or words
+    value : where it stands; a number that is not among them is drawn at the nearest
+    views : what is drawn, each sent once with the arrays of all positions
+    numbers : figures in a line, by name: one text for all positions or one for each
+    note : a sentence on what to notice, likewise
+    columns : how many views stand side by side where there is room
+    on_release : called with the value once the slider comes to rest; default: it becomes the
+        choice `key` of the page, and so of the URL
+    on_click : called with the key of a view and the id clicked; `pick` makes it the query
+    """
+    mount = f"live_{key}"
+    options = list(values)
+    position = _position(options, value)
+
+    def moved() -> None:
+        told = _told(mount)["moved"]
+        (on_release or (lambda chosen: state.put(**{key: chosen})))(options[told["position"]])
+
+    def clicked() -> None:
+        told = _told(mount)["clicked"]
+        if on_click is not None:
+            on_click(told["view"], int(told["id"]))
+
+    count = len(options)
+    specs = {view.key: view.spec(count) for view in views}
+    bar = {
+        "param": key,
+        "label": label,
+        "help": help,
+        "texts": words([_text(option) for option in options], 1, 1, "values"),
+        "scale": _even(options),
+        "numbers": [[name, words(t, 0, count, name)] for name, t in (numbers or {}).items()],
+        "note": None if note is None else words(note, 0, count, "note"),
+        "columns": columns,
+        "clicks": on_click is not None,
+        "picked": {name: _picked(sent) for name, sent in specs.items()},
+    }
+    blobs = {name: pack(sent) for name, sent in ({"bar": bar} | specs).items()}
+    with st.container(gap=None):
+        _live(key=mount, data={"mount": mount}, on_moved_change=moved, on_clicked_change=clicked)
+        for name, blob in blobs.items():
+            _part(key=f"{mount}_{name}", data=_named(blob))
+        stand = {
+            "mount": mount,
+            "position": position,
+            "heard": max((part["move"] for part in _told(mount).values() if part), default=0),
+            "parts": [_digest(blob) for blob in blobs.values()],
+        }
+        _part(key=f"{mount}_stand", data=stand)
+    return options[position]
+
+
+def pick(view: str, row: int) -> None:
+    """Make the clicked row the query: what `on_click` is on most pages."""
+    state.put(query=row)
+
+
+def _picked(sent: dict[str, Any]) -> dict[str, Any]:
+    """Take out who wears the star: a click changes it, and that is no reason to send all points."""
+    found = {str(k): layer.pop("picked", None) for k, layer in enumerate(sent.get("layers", ()))}
+    return {k: column for k, column in found.items() if column is not None}
+
+
+def _told(mount: str) -> dict[str, Any]:
+    """Return what the browser last said."""
+    found = st.session_state.get(mount) or {}
+    return {name: found.get(name) for name in ("moved", "clicked")}
+
+
+def _position(options: list[Any], value: Any) -> int:
+    if value in options:
+        return options.index(value)
+    try:
+        return int(np.argmin(np.abs(np.asarray(options, float) - float(value))))
+    except (TypeError, ValueError):
+        raise ValueError(f"{value!r} is none of the slider's values {options}") from None
+
+
+def _even(options: list[Any]) -> list[float] | None:
+    """Return first, last and step of values that a slider can count by itself."""
+    if len(options) < 2 or not all(isinstance(option, (int, np.integer)) for option in options):
+        return None
+    steps = {int(b) - int(a) for a, b in pairwise(options)}
+    step = steps.pop()
+    return [int(options[0]), int(options[-1]), step] if not steps and step > 0 else None
+
+
+def _text(option: Any) -> str:
+    return option if isinstance(option, str) else f"{option:g}" if option % 1 else f"{option:.0f}"
+
+
+def _digest(blob: bytes) -> str:
+    return blake2b(blob, digest_size=8).hexdigest()
+
+
+def _named(blob: bytes) -> bytes:
+    """The blob with its digest before it: 16 bytes by which the browser finds it."""
+    return _digest(blob).encode() + blob

@@ -1,0 +1,143 @@
+// A chart: axes drawn once for a size and a theme, layers for each position, hover and click.
+const REACH = 14; // pixels from the pointer to what it points at
+
+class Chart {
+  constructor(stage, legend) {
+    this.canvas = element("canvas", "", stage);
+    this.legend = legend;
+    this.hidden = new Set();
+    this.still = document.createElement("canvas");
+  }
+
+  load(spec) {
+    this.spec = spec;
+    this.theme = null;
+  }
+
+  place(width, theme) {
+    this.theme = theme;
+    const { height, layers } = this.spec, stamped = new Map();
+    this.stamps = (symbol, color, size) => {
+      const key = `${symbol} ${color} ${size}`;
+      if (!stamped.has(key)) stamped.set(key, stamp(symbol, color, theme.named.paper, size));
+      return stamped.get(key);
+    };
+    this.canvas.style.height = `${height}px`;
+    this.context = sized(this.canvas, width, height);
+    this.width = width;
+    const still = sized(this.still, width, height);
+    this.context.font = still.font = theme.font(TEXT);
+    this.direct = width >= 420;
+    const labels = layers.filter((layer) => this.isDirect(layer)).map((layer) => still.measureText(layer.name).width + 8);
+    this.area = areaOf(this.spec, width, height, Math.max(0, ...labels), still);
+    drawAxes(still, this.area, theme);
+    this.drawLegend();
+  }
+
+  isDirect(layer) {
+    return this.direct && layer.kind === "line" && layer.labelled && layer.name;
+  }
+
+  drawLegend() {
+    const { named, ramps } = this.theme, entries = [];
+    for (const layer of this.spec.layers) {
+      if (layer.kind === "heat" && layer.title) entries.push([layer]);
+      else if (layer.kind === "points") layer.names.forEach((name, g) =>
+        name && entries.push([layer, name, GLYPHS[layer.symbols[g % layer.symbols.length]] ?? "●", layer.colors[g % layer.colors.length]]));
+      else if (layer.name && !this.isDirect(layer)) entries.push([layer, layer.name, layer.kind === "line" ? (layer.dashed ? "╌" : "━") : "■", layer.color]);
+    }
+    this.legend.replaceChildren(...entries.map(([layer, name, glyph, color]) => {
+      if (layer.kind === "heat") return scaleKey(layer, ramps[layer.scale]);
+      const entry = element("button", "entry");
+      entry.type = "button";
+      entry.setAttribute("aria-pressed", String(!this.hidden.has(name)));
+      element("span", "glyph", entry, glyph).style.color = named[color];
+      entry.append(name);
+      entry.onclick = () => {
+        if (!this.hidden.delete(name)) this.hidden.add(name);
+        entry.setAttribute("aria-pressed", String(!this.hidden.has(name)));
+        this.draw(this.position);
+      };
+      return entry;
+    }));
+  }
+
+  draw(i) {
+    const { context, area, theme } = this;
+    this.position = i;
+    context.clearRect(0, 0, this.width, this.spec.height);
+    context.drawImage(this.still, 0, 0, this.width, this.spec.height);
+    context.save();
+    context.beginPath();
+    context.rect(area.left, area.top, area.right - area.left, area.bottom - area.top);
+    context.clip();
+    context.font = theme.font(TEXT);
+    this.shown = this.spec.layers.map((layer) => ({ kind: layer.kind, ...LAYERS[layer.kind](context, layer, i, this) }));
+    context.restore();
+    this.drawLabels();
+  }
+
+  drawLabels() {
+    const { context, area, theme, spec } = this;
+    const ends = spec.layers.flatMap((layer, k) => {
+      const { x, y } = this.shown[k];
+      if (!this.isDirect(layer) || !x.length) return [];
+      return [{ layer, y: Math.max(area.top + 6, Math.min(area.bottom - 6, area.sy(y[y.length - 1]))) }];
+    }).sort((a, b) => a.y - b.y);
+    context.textAlign = "left";
+    context.textBaseline = "middle";
+    context.font = theme.font(TEXT);
+    ends.forEach((end, k) => {
+      if (k) end.y = Math.max(end.y, ends[k - 1].y + 15);
+      context.fillStyle = theme.named[end.layer.color];
+      context.fillText(end.layer.name, area.right + 5, end.y);
+    });
+  }
+
+  // What is under the pointer: words, and the id that a click reports.
+  under(px, py) {
+    for (let k = this.spec.layers.length - 1; k >= 0; k--) {
+      const layer = this.spec.layers[k], found = layer.kind === "points" || layer.kind === "line" ? this.nearest(layer, k, px, py) : null;
+      if (found) return found;
+    }
+    const heat = this.spec.layers.findIndex((layer) => layer.kind === "heat");
+    return heat < 0 ? null : this.cell(this.spec.layers[heat], px, py);
+  }
+
+  nearest(layer, which, px, py) {
+    const { x, y, group } = this.shown[which], { sx, sy } = this.area, words = [];
+    let best = REACH ** 2, k = -1;
+    for (let j = 0; j < x.length; j++) {
+      const away = (sx(x[j]) - px) ** 2 + (sy(y[j]) - py) ** 2;
+      const name = layer.names ? layer.names[group ? group[j] : 0] : "";
+      if (away <= best && name !== undefined && !this.hidden.has(name)) [best, k] = [away, j];
+    }
+    if (k < 0) return null;
+    const name = layer.names ? layer.names[group ? group[k] : 0] : layer.name, i = this.position;
+    if (layer.text) words.push(at(layer.text, i)[k]);
+    else if (name) words.push(name);
+    for (const [label, column] of Object.entries(layer.hover ?? {})) words.push(`${label} ${written(at(column, i)[k])}`);
+    if (!Object.keys(layer.hover ?? {}).length && !layer.text && !this.area.bare)
+      words.push(`${this.spec.x.title} ${written(x[k])}`, `${this.spec.y.title} ${written(y[k])}`);
+    return words.length || layer.id ? { words, id: at(layer.id, i)?.[k], x: sx(x[k]), y: sy(y[k]) } : null;
+  }
+
+  cell(layer, px, py) {
+    const x = at(layer.x, this.position), y = at(layer.y, this.position), { left, right, top, bottom, ux, uy } = this.area;
+    if (px < left || px > right || py < top || py > bottom) return null;
+    const place = (axis, value) => Math.round(((value - axis[0]) / (axis[axis.length - 1] - axis[0] || 1)) * (axis.length - 1));
+    const column = place(x, ux(px)), row = place(y, uy(py));
+    if (column < 0 || column >= x.length || row < 0 || row >= y.length) return null;
+    const value = layer.levels[at(layer.values, this.position)[row * x.length + column]];
+    return value === undefined ? null : { words: [`${layer.title} ${written(value)}`], x: px, y: py };
+  }
+}
+
+function scaleKey(layer, colors) {
+  const key = element("span", "scale");
+  element("span", "", key, layer.title);
+  element("span", "", key, written(layer.range[0]));
+  element("span", "colors", key).style.background = `linear-gradient(to right, ${colors.join()})`;
+  element("span", "", key, written(layer.range[1]) + (layer.log ? " (log)" : ""));
+  return key;
+}

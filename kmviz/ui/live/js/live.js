@@ -1,0 +1,152 @@
+// The component: puts slider and views together, draws a position in one frame, talks to Python.
+const VIEWS = { chart: Chart, images: Images };
+
+class Live {
+  constructor(parent, mount) {
+    this.mount = mount;
+    this.root = element("div", "live", parent);
+    this.root.hidden = true;
+    this.slider = new Slider(this.root, (position) => this.ask(position), (position) => this.say("moved", { position }));
+    this.numbers = element("div", "numbers", this.root);
+    this.note = element("p", "note", this.root);
+    this.stage = element("div", "views", this.root);
+    Object.assign(this, { views: new Map(), moves: 0, stand: null, digests: "", frame: null });
+    this.root.kmviz = {
+      drawn: (key) => this.views.get(key)?.view.shown,
+      views: () => [...this.views.keys()],
+      place: (key, layer, k) => this.placeOf(key, layer, k),
+    };
+    this.watch = new ResizeObserver(() => this.refresh());
+    this.watch.observe(this.stage);
+    arrived.waiting.set(mount, () => this.refresh());
+  }
+
+  // Something has arrived, or size or colours may have changed.
+  refresh() {
+    const stand = arrived.stands.get(this.mount), parts = (stand?.parts ?? []).map(partOf);
+    if (!stand || parts.some((part) => !part)) return;
+    const isNew = stand !== this.stand && stand.heard >= this.moves && !this.slider.busy;
+    const digests = stand.parts.join();
+    if (digests !== this.digests) this.load(parts, stand);
+    this.digests = digests;
+    if (isNew || this.position === undefined || this.position >= this.slider.texts.length) {
+      this.position = stand.position;
+      this.slider.stand(this.position);
+    }
+    this.stand = stand;
+    this.moves = Math.max(this.moves, stand.heard);
+    this.place();
+    this.draw();
+  }
+
+  load([bar, ...parts], stand) {
+    this.bar = decode(bar.bytes);
+    this.slider.load(this.bar);
+    this.root.hidden = false;
+    this.root.dataset.kmvizLive = this.bar.param;
+    this.stage.style.setProperty("--columns", this.bar.columns);
+    const before = this.views;
+    this.views = new Map(parts.map((part) => {
+      const spec = part.spec ?? (part.spec = decode(part.bytes)), known = before.get(spec.key);
+      const entry = known?.kind === spec.kind ? known : this.viewOf(spec);
+      if (entry.digest !== part.digest) entry.view.load(spec);
+      spec.layers?.forEach((layer, k) => { layer.picked = this.bar.picked[spec.key][k]; });
+      entry.figure.className = spec.wide ? "view wide" : "view";
+      entry.view.canvas.setAttribute("aria-label", spec.alt);
+      return [spec.key, Object.assign(entry, { digest: part.digest, width: null })];
+    }));
+    this.stage.replaceChildren(...[...this.views.values()].map((entry) => entry.figure));
+    this.stand = stand;
+  }
+
+  viewOf(spec) {
+    const figure = element("figure", "view"), title = element("figcaption", "", figure);
+    figure.dataset.kmvizView = spec.key;
+    const legend = element("div", "legend", figure), stage = element("div", "stage", figure);
+    const view = new VIEWS[spec.kind](stage, legend), tip = element("div", "tip", stage);
+    view.canvas.setAttribute("role", "img");
+    tip.hidden = true;
+    view.canvas.onpointermove = (event) => this.point(view, tip, event);
+    view.canvas.onpointerleave = () => { tip.hidden = true; };
+    view.canvas.onclick = (event) => {
+      const found = view.under(event.offsetX, event.offsetY);
+      if (this.bar.clicks && found?.id !== undefined) this.say("clicked", { view: spec.key, id: found.id });
+    };
+    return { kind: spec.kind, figure, title, view, width: null };
+  }
+
+  point(view, tip, event) {
+    const found = view.under(event.offsetX, event.offsetY);
+    view.canvas.style.cursor = this.bar.clicks && found?.id !== undefined ? "pointer" : "";
+    tip.hidden = !found?.words.length;
+    if (tip.hidden) return;
+    tip.replaceChildren(...found.words.map((line) => element("div", "", null, line)));
+    const room = view.canvas.clientWidth - tip.offsetWidth;
+    tip.style.left = `${Math.max(0, Math.min(room, found.x + 12))}px`;
+    tip.style.top = `${Math.max(0, found.y - tip.offsetHeight - 10)}px`;
+  }
+
+  place() {
+    const theme = readTheme(this.root), ratio = globalThis.devicePixelRatio;
+    for (const entry of this.views.values()) {
+      const width = entry.figure.clientWidth, key = `${width} ${ratio} ${theme.key}`;
+      if (!width || entry.placed === key && entry.width !== null) continue;
+      Object.assign(entry, { placed: key, width });
+      entry.view.place(width, theme);
+    }
+  }
+
+  ask(position) {
+    this.position = position;
+    this.frame ??= requestAnimationFrame(() => { this.frame = null; this.draw(); });
+  }
+
+  draw() {
+    const i = this.position, { texts, numbers, note } = this.bar;
+    for (const { view, title, width } of this.views.values()) {
+      if (width === null) return; // not on the screen yet: the observer calls again
+      title.textContent = one(view.spec.title, i);
+      view.draw(i);
+    }
+    numbers.forEach(([name, column], k) => {
+      const entry = this.numbers.children[k] ?? element("span", "number", this.numbers);
+      if (entry.dataset.name !== name) {
+        entry.dataset.name = name;
+        entry.replaceChildren(element("span", "name", null, name), element("b", "", null));
+      }
+      entry.lastChild.textContent = one(column, i);
+    });
+    while (this.numbers.children.length > numbers.length) this.numbers.lastChild.remove();
+    this.note.textContent = note ? one(note, i) : "";
+    this.root.dataset.value = at(texts, 0)[i];
+  }
+
+  say(what, told) {
+    this.moves += 1;
+    this.tell(what, { ...told, move: this.moves });
+  }
+
+  // Where point k of a layer stands on the screen: for tests that click as a hand would.
+  placeOf(key, layer, k) {
+    const { view } = this.views.get(key), { x, y } = view.shown[layer], box = view.canvas.getBoundingClientRect();
+    return [box.x + view.area.sx(x[k]), box.y + view.area.sy(y[k])];
+  }
+
+  end() {
+    this.slider.end();
+    this.watch.disconnect();
+    cancelAnimationFrame(this.frame);
+    arrived.waiting.delete(this.mount);
+    this.root.remove();
+  }
+}
+
+export default function ({ data, parentElement, setStateValue }) {
+  const live = (parentElement.kmvizLive ??= new Live(parentElement, data.mount));
+  live.tell = setStateValue;
+  live.refresh();
+  return () => {
+    live.end();
+    delete parentElement.kmvizLive;
+  };
+}

@@ -1,0 +1,231 @@
+"""What a chart is made of: records of arrays, static or by position.
+
+Numbers in a layer are arrays for all positions, arrays with the position as their first axis, or
+lists with one array for each position. Colours are the theme's slots (`theme.COLORS[0]`,
+`theme.INK`), symbols the theme's names.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, fields
+from typing import Annotated, Any, ClassVar, get_type_hints
+
+import numpy as np
+from numpy.typing import NDArray
+
+from kmviz.figures import theme
+from kmviz.ui.live import columns
+
+#: What the browser calls the theme's colours.
+_NAMES = {slot: f"categorical {i}" for i, slot in enumerate(theme.COLORS)} | {
+    theme.INK: "ink",
+    theme.FAINT: "faint",
+    theme.PAPER: "paper",
+}
+#: The code of a cell without a value.
+EMPTY = 255
+
+
+class _Numbers(int):
+    """So many axes a column of numbers has for one position."""
+
+
+class _Words(int):
+    """So many axes a column of words has for one position."""
+
+
+Number = Annotated[Any, _Numbers(0)]
+Row = Annotated[Any, _Numbers(1)]
+Grid = Annotated[Any, _Numbers(2)]
+Word = Annotated[Any, _Words(0)]
+Words = Annotated[Any, _Words(1)]
+Color = Annotated[str, "color"]
+Colors = Annotated[tuple[str, ...], "color"]
+
+
+def spec(record: Any, positions: int) -> dict[str, Any]:
+    """Return a layer or view as the browser reads it, columns by what its fields are said to be."""
+    kind = type(record)
+    found: dict[str, Any] = {"kind": kind.__name__.lower()}
+    hints = get_type_hints(kind, include_extras=True)
+    for name in (entry.name for entry in fields(record)):
+        value = getattr(record, name)
+        if value is not None:
+            marks = getattr(hints[name], "__metadata__", (None,))
+            found[name] = _sent(value, marks[0], positions, f"{kind.__name__}: {name}")
+    return found
+
+
+def _sent(value: Any, mark: Any, positions: int, name: str) -> Any:
+    if isinstance(value, Mapping):
+        return {key: _sent(part, mark, positions, f"{name} {key}") for key, part in value.items()}
+    if isinstance(mark, _Numbers):
+        return columns.numbers(value, mark, positions, name)
+    if isinstance(mark, _Words):
+        return columns.words(value, mark, positions, name)
+    if mark == "color":
+        return _NAMES[value] if isinstance(value, str) else [_NAMES[color] for color in value]
+    return value
+
+
+@dataclass(frozen=True, eq=False, kw_only=True)
+class Layer:
+    """What all layers have: whether they set the ranges of axes that were not given one."""
+
+    across: ClassVar[tuple[str, ...]] = ("x",)
+    upward: ClassVar[tuple[str, ...]] = ("y",)
+    fits: bool = True
+
+    def spec(self, positions: int) -> dict[str, Any]:
+        """Return the layer as the browser reads it."""
+        return spec(self, positions)
+
+
+@dataclass(frozen=True, eq=False, kw_only=True)
+class Points(Layer):
+    """Points: one colour and symbol for each group.
+
+    Parameters
+    ----------
+    group : number of each point's group, an index into `names`, `colors` and `symbols`; a group
+        beyond them is not drawn
+    names : what the legend says of each group; an empty name stands in no legend
+    id : what a click on a point reports; without it a click does nothing
+    picked : the id that wears the star, -1 for none
+    hover : columns of numbers that the pointer shows, by name
+    text : words that the pointer shows first
+    """
+
+    x: Row
+    y: Row
+    group: Row = None
+    names: tuple[str, ...] = ("",)
+    colors: Colors = theme.COLORS
+    symbols: tuple[str, ...] = theme.SYMBOLS
+    size: float = 7.0
+    opacity: float = 0.8
+    id: Row = None
+    picked: Number = None
+    hover: Row = None
+    text: Words = None
+
+
+@dataclass(frozen=True, eq=False, kw_only=True)
+class Line(Layer):
+    """A line; a value that is no number breaks it.
+
+    Parameters
+    ----------
+    dim_after : number of the vertex after which the line is faint
+    labelled : whether its name stands at its end instead of in the legend
+    """
+
+    x: Row
+    y: Row
+    name: str = ""
+    color: Color = theme.INK
+    width: float = 2.0
+    dashed: bool = False
+    markers: bool = False
+    dim_after: Number = None
+    labelled: bool = False
+
+
+@dataclass(frozen=True, eq=False, kw_only=True)
+class Band(Layer):
+    """The area between two lines."""
+
+    upward: ClassVar[tuple[str, ...]] = ("low", "high")
+    x: Row
+    low: Row
+    high: Row
+    name: str = ""
+    color: Color = theme.COLORS[0]
+    opacity: float = 0.15
+
+
+@dataclass(frozen=True, eq=False, kw_only=True)
+class Rule(Layer):
+    """A line across the chart: upright at `x` or level at `y`, with a word beside it."""
+
+    x: Number = None
+    y: Number = None
+    text: Word = None
+    color: Color = theme.INK
+    dashed: bool = True
+
+
+@dataclass(frozen=True, eq=False, kw_only=True)
+class Bars(Layer):
+    """Bars from nothing up to `y`, `width` wide in the units of the axis."""
+
+    x: Row
+    y: Row
+    width: float = 1.0
+    name: str = ""
+    color: Color = theme.COLORS[0]
+    opacity: float = 0.7
+
+
+@dataclass(frozen=True, eq=False, kw_only=True)
+class Heat(Layer):
+    """A map of cells: `values` has (rows upwards, columns) as its last two axes.
+
+    Up to 255 distinct values are sent as they are, more as the nearest of 255 levels.
+
+    Parameters
+    ----------
+    x, y : the centres of the cells along each axis
+    scale : "sequential" or "diverging" (with its middle at nothing)
+    range : values at the ends of the colours; default: of all positions
+    log : whether colours follow the logarithm
+    title : what the colours mean, in the legend
+    """
+
+    values: Grid
+    x: Row
+    y: Row
+    scale: str = "sequential"
+    range: tuple[float, float] | None = None
+    log: bool = False
+    title: str = ""
+    opacity: float = 1.0
+
+    def spec(self, positions: int) -> dict[str, Any]:
+        """Return the layer with codes for values, and for each code its value and shade."""
+        values = np.asarray(self.values)
+        low, high = self.range or _ends(values, self.scale == "diverging")
+        codes, levels = _coded(values, low, high, self.log)
+        found = spec(self, positions)
+        found["values"] = columns.numbers(codes, 2, positions, "Heat: values")
+        across = np.log if self.log else np.asarray
+        part = (across(np.clip(levels, low, high)) - across(low)) / (across(high) - across(low))
+        return found | {
+            "levels": levels.astype("f4"),
+            "shades": part.astype("f4"),
+            "range": [float(low), float(high)],
+        }
+
+
+def _ends(values: NDArray[Any], diverging: bool) -> tuple[float, float]:
+    drawn = values[np.isfinite(values)]
+    low, high = (float(drawn.min()), float(drawn.max())) if drawn.size else (0.0, 1.0)
+    if diverging:
+        high = max(-low, high)
+        low = -high
+    return (low, high) if high > low else (low, low + 1.0)
+
+
+def _coded(
+    values: NDArray[Any], low: float, high: float, log: bool
+) -> tuple[NDArray[np.uint8], NDArray[np.float64]]:
+    drawn = np.isfinite(values)
+    if values.dtype.kind in "biu" or values.size <= 20_000:
+        levels = np.unique(values[drawn]).astype(np.float64)
+        if len(levels) <= EMPTY:
+            codes = np.searchsorted(levels, np.where(drawn, values, 0.0))
+            return np.where(drawn, codes, EMPTY).astype(np.uint8), levels
+    levels = (np.geomspace if log else np.linspace)(low, high, EMPTY)
+    nearest = np.searchsorted((levels[1:] + levels[:-1]) / 2, np.where(drawn, values, low))
+    return np.where(drawn, nearest, EMPTY).astype(np.uint8), levels

@@ -1,0 +1,138 @@
+"""Charts, strips of images and trees that a live slider draws."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from kmviz.ui.live.layers import Layer, Number, Row, Word, Words, spec
+
+#: Room left around what is drawn, as a part of its range.
+_ROOM = 0.04
+
+
+@dataclass(frozen=True)
+class Axis:
+    """An axis: its title with the unit, and its range, of all positions where none is given."""
+
+    title: str = ""
+    range: tuple[float, float] | None = None
+    log: bool = False
+    hidden: bool = False
+
+
+@dataclass(frozen=True, eq=False, kw_only=True)
+class Chart:
+    """Layers on two axes, drawn in the order given.
+
+    Parameters
+    ----------
+    key : the chart's name, in the page's contract
+    alt : what it shows, for those who cannot see it
+    title : one for all positions, or a list with one for each
+    equal : whether a unit is as long across as upwards
+    wide : whether it takes all columns
+    """
+
+    key: str
+    layers: Sequence[Layer]
+    alt: str
+    x: Axis = Axis()
+    y: Axis = Axis()
+    title: Word = ""
+    height: int = 320
+    equal: bool = False
+    wide: bool = False
+
+    def spec(self, positions: int) -> dict[str, Any]:
+        """Return the chart as the browser reads it, with the ranges of its axes."""
+        layers = [layer.spec(positions) for layer in self.layers]
+        fitting = [(sent, layer) for sent, layer in zip(layers, self.layers) if layer.fits]
+        return spec(self, positions) | {
+            "layers": layers,
+            "x": _axis(self.x, [_data(sent, layer.across) for sent, layer in fitting]),
+            "y": _axis(self.y, [_data(sent, layer.upward) for sent, layer in fitting]),
+        }
+
+
+@dataclass(frozen=True, eq=False, kw_only=True)
+class Images:
+    """A strip of small images, as many in a row as there is room for.
+
+    Parameters
+    ----------
+    bank : all images that any position shows, (number, height, width)
+    shown : which of the bank a position shows, in order
+    captions : one for each image shown; for all positions, or a list of them for each
+    groups : colour of the frame of each image shown, an index into the theme's; 255 for none
+    faint_after : how many images are drawn in full; those after are faint
+    scale : "grey", or "diverging" with nothing in the middle
+    id : what a click on an image of the bank reports
+    size : pixels of the longer side
+    """
+
+    key: str
+    bank: Any
+    shown: Row
+    alt: str
+    captions: Words = None
+    groups: Row = None
+    faint_after: Number = None
+    title: Word = ""
+    scale: str = "grey"
+    range: tuple[float, float] | None = None
+    id: Row = None
+    size: int = 72
+    wide: bool = False
+
+    def spec(self, positions: int) -> dict[str, Any]:
+        """Return the strip as the browser reads it, its images as bytes."""
+        bank = np.asarray(self.bank)
+        if bank.ndim != 3:
+            raise ValueError(f"Images: bank has {bank.ndim} axes, give (number, height, width)")
+        coded = _bytes(bank, self.range, self.scale == "diverging")
+        return spec(self, positions) | {"bank": coded, "shape": bank.shape[1:]}
+
+
+def _axis(axis: Axis, drawn: list[list[NDArray[Any]]]) -> dict[str, Any]:
+    """Return an axis with its range: what was given, or all that its layers draw."""
+    low, high = axis.range or _extent([part for parts in drawn for part in parts], axis.log)
+    return {
+        "title": axis.title,
+        "range": [float(low), float(high)],
+        "log": axis.log,
+        "hidden": axis.hidden,
+    }
+
+
+def _data(spec: dict[str, Any], names: tuple[str, ...]) -> list[NDArray[Any]]:
+    found = [spec[name]["data"] for name in names if name in spec]
+    return found + ([np.zeros(1)] if spec["kind"] == "bars" and names == ("y",) else [])
+
+
+def _extent(parts: list[NDArray[Any]], log: bool) -> tuple[float, float]:
+    values = np.concatenate([np.zeros(0), *parts])
+    values = values[np.isfinite(values) & ((values > 0) | (not log))]
+    if not values.size:
+        return (1.0, 10.0) if log else (0.0, 1.0)
+    low, high = values.min(), values.max()
+    if log:
+        room = (high / low) ** _ROOM if high > low else 1.5
+        return low / room, high * room
+    room = _ROOM * (high - low) or 0.5
+    return low - room, high + room
+
+
+def _bytes(
+    bank: NDArray[Any], range: tuple[float, float] | None, diverging: bool
+) -> NDArray[np.uint8]:
+    low, high = range or (float(bank.min(initial=0)), float(bank.max(initial=0)))
+    if diverging:
+        high = max(-low, high)
+        low = -high
+    part = (bank.astype(np.float32) - low) / ((high - low) or 1.0)
+    return np.rint(np.clip(part, 0.0, 1.0) * 254).astype(np.uint8).ravel()

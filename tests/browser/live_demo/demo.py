@@ -1,0 +1,120 @@
+"""A page with one live slider and every kind of view, for tests in a browser."""
+
+import numpy as np
+import streamlit as st
+
+from kmviz.figures import theme
+from kmviz.ui import live
+from tests.browser.live_demo.arrays import SIDE, WINDOWS, arrays
+
+st.set_page_config(page_title="Live demo", layout="wide")
+st.title("Live demo")
+session = st.session_state
+if "w" not in session:
+    session["w"] = int(st.query_params.get("w", "10"))
+session["runs"] = session.get("runs", 0) + 1
+
+
+def moved(value):
+    session["w"] = value
+    st.query_params["w"] = str(value)
+
+
+def clicked(view, row):
+    session["query"] = (view, row)
+
+
+def to_three():
+    moved(3)
+
+
+a = arrays()
+m = a.low.shape[1] - 1
+row = session.get("query", ("", 7))[1]
+effort = live.Chart(
+    key="effort",
+    alt="Steps of each query against its output.",
+    title=[f"Every query's effort at w = {w}" for w in WINDOWS],
+    x=live.Axis("output f(x)", (-3.2, 3.2)),
+    y=live.Axis("steps k", log=True),
+    layers=[
+        live.Points(
+            x=a.exact, y=a.steps, group=a.agrees, names=("differs", "agrees"),
+            colors=(theme.COLORS[1], theme.COLORS[0]), symbols=("diamond", "circle"),
+            id=np.arange(len(a.exact)), picked=row,
+            hover={"query": np.arange(len(a.exact)), "f(x)": a.exact, "steps": a.steps},
+        ),
+        live.Rule(x=0.0, text="boundary"),
+    ],
+)  # fmt: skip
+walk = live.Chart(
+    key="trajectory",
+    alt="Partial output of the query within the thresholds.",
+    title="One query, step by step",
+    x=live.Axis("support vectors asked k"),
+    y=live.Axis("partial output g", (-4.0, 4.0)),
+    layers=[
+        live.Band(x=np.arange(m + 1), low=a.low, high=a.high, name="undecided", fits=False),
+        live.Line(x=np.arange(m + 1), y=a.low, name="low", color=theme.COLORS[0], labelled=True),
+        live.Line(x=np.arange(m + 1), y=a.high, name="high", color=theme.COLORS[1], labelled=True),
+        live.Line(x=np.arange(m + 1), y=a.walk, name="g", dim_after=a.stop, labelled=True),
+        live.Rule(x=a.stop, text=[f"stops at {k}" for k in a.stop]),
+        live.Rule(y=0.0, dashed=False),
+    ],
+)  # fmt: skip
+cells = live.Chart(
+    key="effort_map",
+    alt="Steps over the plane.",
+    title="Steps over the plane",
+    x=live.Axis("first feature"),
+    y=live.Axis("second feature"),
+    equal=True,
+    layers=[
+        live.Heat(values=a.map, x=a.grid, y=a.grid, title="steps", log=True, range=(1, 200)),
+        live.Line(x=[p[:, 0] for p in a.rings], y=[p[:, 1] for p in a.rings], name="boundary"),
+        live.Points(x=[p[::9, 0] for p in a.rings], y=[p[::9, 1] for p in a.rings]),
+    ],
+)  # fmt: skip
+histogram = live.Chart(
+    key="histogram",
+    alt="How many queries take so many steps.",
+    x=live.Axis("steps k"),
+    y=live.Axis("queries"),
+    layers=[live.Bars(x=a.centres, y=a.counts, width=float(a.centres[1] - a.centres[0]))],
+)
+strip = live.Images(
+    key="neighbors",
+    alt="The vectors asked, as images.",
+    title="Vectors asked",
+    bank=a.bank,
+    shown=[np.arange(1 + k % len(a.bank)) for k in range(len(WINDOWS))],
+    captions=[[f"no. {j}" for j in range(1 + k % len(a.bank))] for k in range(len(WINDOWS))],
+    groups=[np.arange(1 + k % len(a.bank)) % 2 for k in range(len(WINDOWS))],
+    id=np.arange(len(a.bank)) + 100,
+)
+depth = np.floor(np.log2(np.arange(15) + 1)).astype(int)
+tree = live.tree(
+    key="tree_path",
+    alt="The tree down to the chosen height.",
+    title="Tree",
+    x=(np.arange(15) + 1 - 2.0**depth + 0.5) / 2.0**depth,
+    y=-depth,
+    parent=(np.arange(15) - 1) // 2 * (np.arange(15) > 0) - (np.arange(15) == 0),
+    visible=depth <= np.minimum(3, np.arange(len(WINDOWS)) // 10)[:, None],
+    path=[np.array([0, 2, 5, 12])[: 1 + min(3, k // 10)] for k in range(len(WINDOWS))],
+    nodes={"names": ("node",), "id": np.arange(15), "text": [f"node {k}" for k in range(15)]},
+    height=220,
+)
+value = live.show(
+    "w", "Window w", WINDOWS, session["w"], [effort, walk, cells, histogram, strip, tree],
+    numbers={
+        "Mean k": [f"{k:.1f}" for k in a.steps.mean(axis=1)],
+        "Differ": [f"{k} of {a.agrees.shape[1]:,}" for k in (~a.agrees).sum(axis=1)],
+        "Cells": f"{SIDE} x {SIDE}",
+        "Query": f"{row}",
+    },
+    note=[f"At w = {w} the first query takes {k} steps." for w, k in zip(WINDOWS, a.steps[:, 0])],
+    on_release=moved, on_click=clicked,
+)  # fmt: skip
+st.button("Back to three", on_click=to_three)
+st.text(f"Python heard {value} and {session.get('query')} in run {session['runs']}.")

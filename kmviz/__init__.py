@@ -14,6 +14,7 @@ from kmviz.methods.nsv import NSVClassifier
 from kmviz.methods.reduced import ReducedSetClassifier
 from kmviz.methods.rivals import (
     BaggedSVMClassifier,
+    LaSVMClassifier,
     RampSVMClassifier,
     SparseSVMClassifier,
     SubsampledSVC,
@@ -28,6 +29,7 @@ __all__ = [
     "FaLKClassifier",
     "KNNSVMClassifier",
     "KernelMachine",
+    "LaSVMClassifier",
     "LocalNoiseReducer",
     "NSVClassifier",
     "RampSVMClassifier",

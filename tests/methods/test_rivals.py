@@ -11,9 +11,16 @@ from sklearn.svm import SVC
 from sklearn.utils._param_validation import InvalidParameterError
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
-from kmviz import BaggedSVMClassifier, RampSVMClassifier, SparseSVMClassifier, SubsampledSVC
+from kmviz import (
+    BaggedSVMClassifier,
+    LaSVMClassifier,
+    RampSVMClassifier,
+    SparseSVMClassifier,
+    SubsampledSVC,
+)
 from kmviz.kernels import RBF, Normalized, Polynomial
 from kmviz.machines import KernelMachine
+from kmviz.methods.rivals import lasvm
 
 X, Y = make_moons(300, noise=0.3, random_state=0)
 QUERIES, TRUTH = make_moons(500, noise=0.3, random_state=1)
@@ -22,6 +29,7 @@ IRIS, SPECIES = load_iris(return_X_y=True)
 
 RIVALS = [
     BaggedSVMClassifier(random_state=0),
+    LaSVMClassifier(random_state=0),
     RampSVMClassifier(),
     SparseSVMClassifier(random_state=0),
     SubsampledSVC(random_state=0),
@@ -134,6 +142,70 @@ def test_no_row_beyond_the_clip_is_a_support_vector():
 def test_too_few_rounds_are_said():
     with pytest.warns(ConvergenceWarning, match="Increase max_iter"):
         RampSVMClassifier(clip=-0.2, C=10.0, max_iter=1).fit(X, Y)
+
+
+# LASVM
+
+
+@pytest.mark.parametrize("C", [1.0, 10.0])
+def test_lasvm_after_some_passes_is_the_svm(C):
+    clf = LaSVMClassifier(epochs=5, tol=1e-5, C=C, gamma=1.0, random_state=0).fit(X, Y)
+    svc = SVC(C=C, gamma=1.0, tol=1e-5).fit(X, Y)
+    np.testing.assert_allclose(
+        clf.decision_function(QUERIES), svc.decision_function(QUERIES), atol=1e-3
+    )
+
+
+def test_two_passes_of_lasvm_are_close_to_the_svm():
+    clf, svc = LaSVMClassifier(C=10.0, random_state=0).fit(X, Y), SVC(C=10.0).fit(X, Y)
+    assert clf.score(QUERIES, TRUTH) > svc.score(QUERIES, TRUTH) - 0.02
+
+
+def test_a_stream_is_learned_part_by_part():
+    stream = LaSVMClassifier(C=10.0, random_state=0)
+    scores = []
+    for start in range(0, 300, 50):
+        part = slice(start, start + 50)
+        stream.partial_fit(X[part], Y[part], classes=[0, 1])
+        scores.append(stream.score(QUERIES, TRUTH))
+    assert scores[-1] > 0.88
+    assert scores[-1] >= scores[0]
+
+
+def test_a_stream_may_start_with_one_class():
+    stream = LaSVMClassifier(C=10.0, random_state=0)
+    stream.partial_fit(X[Y == 1], Y[Y == 1], classes=[0, 1])
+    assert (stream.predict(QUERIES) == 1).all()
+    stream.partial_fit(X[Y == 0], Y[Y == 0])
+    assert set(stream.predict(QUERIES)) == {0, 1}
+    stream.partial_fit(X, Y)  # what a one-sided start put out comes back
+    assert stream.score(QUERIES, TRUTH) > 0.85
+
+
+def test_a_stream_of_several_classes():
+    stream = LaSVMClassifier(C=10.0, random_state=0)
+    for start in range(5):
+        stream.partial_fit(IRIS[start::5], SPECIES[start::5], classes=[0, 1, 2])
+    assert stream.score(IRIS, SPECIES) > 0.95
+
+
+def test_what_a_stream_needs_is_said():
+    with pytest.raises(ValueError, match="needs classes="):
+        LaSVMClassifier().partial_fit(X, Y)
+    stream = LaSVMClassifier().partial_fit(X, Y, classes=[0, 1])
+    with pytest.raises(ValueError, match="not among classes="):
+        stream.partial_fit(X, Y + 5)
+
+
+def test_finishing_that_is_given_up_is_said(monkeypatch):
+    monkeypatch.setattr(lasvm, "FINISHING", 0)
+    with pytest.warns(ConvergenceWarning, match="Finishing was given up"):
+        LaSVMClassifier(C=100.0, random_state=0).fit(X, Y)
+
+
+def test_a_kernel_no_loop_knows_is_refused():
+    with pytest.raises(ValueError, match=r"kernel=<function.*kmviz\.kernels"):
+        LaSVMClassifier(kernel=lambda A, B: A @ B.T).fit(X, Y)
 
 
 # SpSVM

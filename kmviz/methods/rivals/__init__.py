@@ -5,16 +5,19 @@ Each trains a kernel machine of its own for each pair of classes, and answers by
 - `subsampled`: an SVC on a part of the rows,
 - `bagged`: small SVMs that vote (SVM-B, SVM-Bs),
 - `ramp`: the ramp loss (USVM),
-- `sparse`: few training rows chosen greedily (SpSVM).
+- `sparse`: few training rows chosen greedily (SpSVM),
+- `lasvm`: rows seen one at a time (LASVM).
 """
 
 from kmviz.methods.rivals.bagged import BaggedSVMClassifier
+from kmviz.methods.rivals.lasvm import LaSVMClassifier
 from kmviz.methods.rivals.ramp import RampSVMClassifier
 from kmviz.methods.rivals.sparse import SparseSVMClassifier
 from kmviz.methods.rivals.subsampled import SubsampledSVC
 
 __all__ = [
     "BaggedSVMClassifier",
+    "LaSVMClassifier",
     "RampSVMClassifier",
     "SparseSVMClassifier",
     "SubsampledSVC",

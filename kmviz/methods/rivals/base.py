@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from numbers import Integral, Real
 from typing import Any
 
@@ -58,13 +59,14 @@ class RivalClassifier(MachineClassifier):
             raise ValueError("y holds one class only; a classifier needs at least two classes.")
         self._start(rows)
         random = check_random_state(self.random_state)
-        engines = []
+        return self._adopt([self._trained(*pair, random) for pair in self._by_pair(rows, labels)])
+
+    def _by_pair(self, rows: Rows, labels: NDArray[Any]) -> Iterator[tuple[Rows, Rows]]:
+        """Yield the rows and the sides, +1 and -1, of each pair of classes."""
         for first, second in self.pairs_:
             here = (labels == first) | (labels == second)
             positive = second if len(self.classes_) == 2 else first
-            side = np.where(labels[here] == positive, 1.0, -1.0)
-            engines.append(self._trained(rows[here], side, random))
-        return self._adopt(engines)
+            yield rows[here], np.where(labels[here] == positive, 1.0, -1.0)
 
     def _labelled(self, X: Any, y: Any, reset: bool = True) -> tuple[Rows, NDArray[Any]]:
         """Check training rows and their classes."""
@@ -101,6 +103,15 @@ def svc_machine(X: Rows, side: Rows, kernel: Any, C: float) -> KernelMachine:
     order = np.argsort(svc.support_)
     beta = svc.dual_coef_.ravel()[order]
     return KernelMachine(X[svc.support_[order]], beta, -float(svc.intercept_[0]), kernel)
+
+
+def refuse_unknown(kernel: Any, name: str) -> None:
+    """Refuse a kernel that no compiled loop knows."""
+    if not is_known(kernel):
+        raise ValueError(
+            f"{name} computes kernel values in a compiled loop and does not know "
+            f"kernel={kernel!r}. Use 'rbf', 'linear', 'poly' or a kernel of kmviz.kernels."
+        )
 
 
 def count_of(amount: float, n: int, least: int) -> int:

@@ -79,7 +79,7 @@ def test_what_is_drawn_is_what_python_said_at_the_value_of_the_url(visit, w):
     np.testing.assert_array_equal(drawn(page, "effort", 0, "group"), a.agrees[i])
     np.testing.assert_array_equal(drawn(page, "trajectory", 1, "y"), a.low[i].astype("f4"))
     np.testing.assert_array_equal(drawn(page, "effort_map", 0, "values"), a.map[i].ravel())
-    np.testing.assert_array_equal(drawn(page, "effort_map", 1, "x"), a.rings[i][:, 0].astype("f4"))
+    np.testing.assert_array_equal(drawn(page, "effort_map", 2, "x"), a.rings[i][:, 0].astype("f4"))
     np.testing.assert_array_equal(drawn(page, "histogram", 0, "y"), a.counts[i])
     assert len(drawn(page, "neighbors", 0, "shown")) == 1 + i % len(a.bank)
     expect(root(page).locator(".numbers")).to_contain_text(f"{a.steps[i].mean():.1f}")
@@ -202,10 +202,10 @@ def test_a_legend_entry_hides_its_points_and_stays_hidden_after_a_move(watched):
     entry = root(page).get_by_role("button", name="boundary")
     entry.click()
     expect(entry).to_have_attribute("aria-pressed", "false")
-    assert drawn(page, "effort_map", 1, "x").size == 0
+    assert drawn(page, "effort_map", 2, "x").size == 0
     press(page, "ArrowRight")
     expect(page.get_by_text("Python heard 11")).to_be_visible()
-    assert drawn(page, "effort_map", 1, "x").size == 0
+    assert drawn(page, "effort_map", 2, "x").size == 0
 
 
 COLORS = """(root, key) => {
@@ -246,3 +246,40 @@ def test_each_view_says_what_it_shows(visit):
     for key in ("effort", "trajectory", "effort_map", "histogram", "neighbors", "tree_path"):
         image = root(page).locator(f'[data-kmviz-view="{key}"]').get_by_role("img")
         assert len(image.get_attribute("aria-label")) > 10
+
+
+def test_the_pointer_over_a_map_shows_who_answers_there(watched):
+    page, _ = watched
+    box = root(page).locator('[data-kmviz-view="effort_map"] canvas').bounding_box()
+    tip = root(page).locator('[data-kmviz-view="effort_map"] .tip')
+    before = root(page).evaluate(COLORS, "effort_map")
+    page.mouse.move(box["x"] + 0.6 * box["width"], box["y"] + 30)
+    expect(tip).to_have_text("model 3 answers here")
+    assert root(page).evaluate(COLORS, "effort_map") != before, "its circle is drawn"
+    page.mouse.click(box["x"] + 0.6 * box["width"], box["y"] + 30)
+    expect(page.get_by_text("('effort_map', 3)")).to_be_visible()
+    page.mouse.move(2, 2)
+    expect(tip).to_be_hidden()
+
+
+def test_a_box_zooms_and_the_zoom_survives_a_move_until_it_is_reset(watched):
+    page, traffic = watched
+    traffic.clear()
+    box = root(page).locator('[data-kmviz-view="effort"] canvas').bounding_box()
+    point = "(root) => root.kmviz.place('effort', 0, 7)"
+    before = root(page).evaluate(point)
+    page.mouse.move(box["x"] + 0.4 * box["width"], box["y"] + 40)
+    page.mouse.down()
+    page.mouse.move(box["x"] + 0.9 * box["width"], box["y"] + 200, steps=4)
+    page.mouse.up()
+    zoomed = root(page).evaluate(point)
+    assert abs(zoomed[0] - before[0]) + abs(zoomed[1] - before[1]) > 20
+    page.wait_for_timeout(400)
+    assert traffic.sent == [], "the end of a box is no click"
+    press(page, "ArrowRight")
+    expect(page.get_by_text("Python heard 11")).to_be_visible()
+    press(page, "ArrowLeft")
+    expect(page.get_by_text("Python heard 10")).to_be_visible()
+    assert root(page).evaluate(point) == zoomed
+    root(page).get_by_role("button", name="reset zoom").click()
+    assert root(page).evaluate(point) == before

@@ -26,7 +26,7 @@ that the view shows now; in Python `unpack` and `at` read what was sent.
 """
 
 from kmviz.ui.live.component import pick, show
-from kmviz.ui.live.layers import Band, Bars, Heat, Line, Points, Rule
+from kmviz.ui.live.layers import Band, Bars, Heat, Line, Points, Reach, Rule
 from kmviz.ui.live.pack import at, pack, unpack
 from kmviz.ui.live.tree import tree
 from kmviz.ui.live.views import Axis, Chart, Images
@@ -40,6 +40,7 @@ __all__ = [
     "Images",
     "Line",
     "Points",
+    "Reach",
     "Rule",
     "at",
     "pack",

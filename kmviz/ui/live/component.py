@@ -28,7 +28,10 @@ from kmviz.ui.live.views import Chart, Images
 View = Chart | Images
 
 #: Each file one concern, in the order in which one needs the other.
-_FILES = ("part", "decode", "theme", "axes", "layers", "chart", "images", "slider", "live")
+_FILES = (
+    *("part", "decode", "theme", "axes", "layers", "chart", "zoom"),
+    *("images", "slider", "live"),
+)
 _HERE = Path(__file__).parent
 
 

@@ -169,6 +169,30 @@ class Bars(Layer):
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
+class Reach(Layer):
+    """Who answers where: the pointer over a cell shows the circle of the spot that owns it.
+
+    A click reports the number of the spot.
+
+    Parameters
+    ----------
+    x, y : the centres of the cells along each axis
+    owner : the number of the spot that answers in each cell, -1 for none, (rows upwards, columns)
+    at_x, at_y, radius : the circle of each spot
+    text : what the pointer says of each spot
+    """
+
+    owner: Grid
+    x: Row
+    y: Row
+    at_x: Row
+    at_y: Row
+    radius: Row
+    text: Words = None
+    color: Color = theme.INK
+
+
+@dataclass(frozen=True, eq=False, kw_only=True)
 class Heat(Layer):
     """A map of cells: `values` has (rows upwards, columns) as its last two axes.
 

@@ -25,6 +25,7 @@ def arrays() -> SimpleNamespace:
     turn = np.linspace(0, 2 * np.pi, 80)
     radius = 0.4 + w[:, :, None] / 50
     rings = radius * np.stack([np.cos(turn), np.sin(turn)], axis=1)
+    spots = np.array([[-1.0, -1.0], [1.0, -1.0], [-1.0, 1.0], [1.0, 1.0]])
     edges = np.linspace(0, VECTORS, 26)
     return SimpleNamespace(
         exact=exact,
@@ -37,6 +38,8 @@ def arrays() -> SimpleNamespace:
         grid=grid,
         map=np.clip(VECTORS * np.exp(-away * 60 / (20 + w[:, :, None])), 1, None).astype(int),
         rings=list(rings),
+        spots=spots,
+        owner=(grid > 0)[None, :] + 2 * (grid > 0)[:, None],
         centres=(edges[1:] + edges[:-1]) / 2,
         counts=np.array([np.histogram(row, edges)[0] for row in steps]),
         bank=rng.random((12, 8, 8)),

@@ -71,6 +71,10 @@ cells = live.Chart(
     equal=True,
     layers=[
         live.Heat(values=a.map, x=a.grid, y=a.grid, title="steps", log=True, range=(1, 200)),
+        live.Reach(
+            owner=a.owner, x=a.grid, y=a.grid, at_x=a.spots[:, 0], at_y=a.spots[:, 1],
+            radius=np.full(4, 0.8), text=[f"model {k} answers here" for k in range(4)],
+        ),
         live.Line(x=[p[:, 0] for p in a.rings], y=[p[:, 1] for p in a.rings], name="boundary"),
         live.Points(x=[p[::9, 0] for p in a.rings], y=[p[::9, 1] for p in a.rings]),
     ],

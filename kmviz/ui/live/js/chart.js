@@ -29,7 +29,9 @@ class Chart {
     this.context.font = still.font = theme.font(TEXT);
     this.direct = width >= 420;
     const labels = layers.filter((layer) => this.isDirect(layer)).map((layer) => still.measureText(layer.name).width + 8);
-    this.area = areaOf(this.spec, width, height, Math.max(0, ...labels), still);
+    const { x, y } = this.zoom ?? { x: this.spec.x.range, y: this.spec.y.range };
+    const axes = { ...this.spec, x: { ...this.spec.x, range: x }, y: { ...this.spec.y, range: y } };
+    this.area = areaOf(axes, width, height, Math.max(0, ...labels), still);
     drawAxes(still, this.area, theme);
     this.drawLegend();
   }
@@ -60,6 +62,14 @@ class Chart {
       };
       return entry;
     }));
+    if (this.zoom) element("button", "entry", this.legend, "⟲ reset zoom").onclick = () => this.look(null);
+  }
+
+  // Looks closer, at the ranges given, or at all of it.
+  look(zoom) {
+    this.zoom = zoom;
+    this.place(this.width, this.theme);
+    this.draw(this.position);
   }
 
   draw(i) {
@@ -73,8 +83,30 @@ class Chart {
     context.clip();
     context.font = theme.font(TEXT);
     this.shown = this.spec.layers.map((layer) => ({ kind: layer.kind, ...LAYERS[layer.kind](context, layer, i, this) }));
+    if (this.spot !== undefined) this.drawSpot();
     context.restore();
     this.drawLabels();
+  }
+
+  // Marks the spot that answers under the pointer; undefined is none.
+  mark(spot) {
+    if (spot === this.spot) return;
+    this.spot = spot;
+    this.draw(this.position);
+  }
+
+  drawSpot() {
+    const { context, area, theme, position: i } = this, layer = this.spec.layers.find(({ kind }) => kind === "reach");
+    const x = at(layer.at_x, i)?.[this.spot], y = at(layer.at_y, i)?.[this.spot], radius = at(layer.radius, i)?.[this.spot];
+    if (x === undefined) return;
+    context.beginPath();
+    context.ellipse(area.sx(x), area.sy(y), Math.abs(area.sx(x + radius) - area.sx(x)), Math.abs(area.sy(y + radius) - area.sy(y)), 0, 0, 2 * Math.PI);
+    context.strokeStyle = context.fillStyle = theme.named[layer.color];
+    context.lineWidth = 3;
+    context.stroke();
+    context.globalAlpha = 0.15;
+    context.fill();
+    context.globalAlpha = 1;
   }
 
   drawLabels() {
@@ -96,15 +128,15 @@ class Chart {
 
   // What is under the pointer: words, and the id that a click reports.
   under(px, py) {
+    const find = { points: this.nearest, line: this.nearest, reach: this.answering, heat: this.level };
     for (let k = this.spec.layers.length - 1; k >= 0; k--) {
-      const layer = this.spec.layers[k], found = layer.kind === "points" || layer.kind === "line" ? this.nearest(layer, k, px, py) : null;
+      const layer = this.spec.layers[k], found = find[layer.kind]?.call(this, layer, px, py, k);
       if (found) return found;
     }
-    const heat = this.spec.layers.findIndex((layer) => layer.kind === "heat");
-    return heat < 0 ? null : this.cell(this.spec.layers[heat], px, py);
+    return null;
   }
 
-  nearest(layer, which, px, py) {
+  nearest(layer, px, py, which) {
     const { x, y, group } = this.shown[which], { sx, sy } = this.area, words = [];
     let best = REACH ** 2, k = -1;
     for (let j = 0; j < x.length; j++) {
@@ -122,14 +154,23 @@ class Chart {
     return words.length || layer.id ? { words, id: at(layer.id, i)?.[k], x: sx(x[k]), y: sy(y[k]) } : null;
   }
 
-  cell(layer, px, py) {
+  level(layer, px, py) {
+    const value = layer.levels[this.cell(layer, px, py, layer.values)];
+    return value === undefined ? null : { words: [`${layer.title} ${written(value)}`], x: px, y: py };
+  }
+
+  answering(layer, px, py) {
+    const spot = this.cell(layer, px, py, layer.owner), words = at(layer.text, this.position)?.[spot];
+    return spot === undefined || spot < 0 ? null : { words: words ? [words] : [], id: spot, spot, x: px, y: py };
+  }
+
+  // The number of the cell under the pointer, undefined outside.
+  cell(layer, px, py, numbers) {
     const x = at(layer.x, this.position), y = at(layer.y, this.position), { left, right, top, bottom, ux, uy } = this.area;
-    if (px < left || px > right || py < top || py > bottom) return null;
     const place = (axis, value) => Math.round(((value - axis[0]) / (axis[axis.length - 1] - axis[0] || 1)) * (axis.length - 1));
     const column = place(x, ux(px)), row = place(y, uy(py));
-    if (column < 0 || column >= x.length || row < 0 || row >= y.length) return null;
-    const value = layer.levels[at(layer.values, this.position)[row * x.length + column]];
-    return value === undefined ? null : { words: [`${layer.title} ${written(value)}`], x: px, y: py };
+    const inside = px >= left && px <= right && py >= top && py <= bottom && column >= 0 && column < x.length && row >= 0 && row < y.length;
+    return inside ? at(numbers, this.position)[row * x.length + column] : undefined;
   }
 }
 

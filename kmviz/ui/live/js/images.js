@@ -53,6 +53,8 @@ class Images {
     this.shown = [{ kind: "images", shown, captions, groups, full }];
   }
 
+  mark() {} // nothing to show but the words
+
   corner(k) {
     const inset = (this.step.x - GAP - this.tile.width) / 2;
     return [2 + inset + (k % this.across) * this.step.x, 2 + Math.floor(k / this.across) * this.step.y];

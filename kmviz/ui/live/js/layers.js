@@ -124,6 +124,9 @@ const LAYERS = {
     return { name: layer.name, x, y };
   },
 
+  // Nothing is drawn until the pointer asks who answers there.
+  reach: (_, layer, i) => ({ owner: at(layer.owner, i), x: at(layer.at_x, i), y: at(layer.at_y, i), radius: at(layer.radius, i) }),
+
   heat(context, layer, i, { area, theme }) {
     const codes = at(layer.values, i), x = at(layer.x, i), y = at(layer.y, i);
     const image = new ImageData(x.length, y.length), pixels = new Uint32Array(image.data.buffer);

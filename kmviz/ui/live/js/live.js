@@ -1,4 +1,4 @@
-// The component: puts slider and views together, draws a position in one frame, talks to Python.
+// The component: puts slider and views together, draws a position, talks to Python.
 const VIEWS = { chart: Chart, images: Images };
 
 class Live {
@@ -6,14 +6,14 @@ class Live {
     this.mount = mount;
     this.root = element("div", "live", parent);
     this.root.hidden = true;
-    this.slider = new Slider(this.root, (position) => this.ask(position), (position) => this.say("moved", { position }));
+    this.slider = new Slider(this.root, (position) => this.go(position), (position) => this.say("moved", { position }));
     this.numbers = element("div", "numbers", this.root);
     this.note = element("p", "note", this.root);
     this.stage = element("div", "views", this.root);
-    Object.assign(this, { views: new Map(), moves: 0, stand: null, digests: "", frame: null });
+    Object.assign(this, { views: new Map(), moves: 0, stand: null, digests: "" });
     this.root.kmviz = {
       drawn: (key) => this.views.get(key)?.view.shown,
-      views: () => [...this.views.keys()],
+      ms: (key) => this.views.get(key)?.view.ms,
       place: (key, layer, k) => this.placeOf(key, layer, k),
     };
     this.watch = new ResizeObserver(() => this.refresh());
@@ -66,9 +66,11 @@ class Live {
     const view = new VIEWS[spec.kind](stage, legend), tip = element("div", "tip", stage);
     view.canvas.setAttribute("role", "img");
     tip.hidden = true;
+    if (spec.kind === "chart") zoomable(view);
     view.canvas.onpointermove = (event) => this.point(view, tip, event);
-    view.canvas.onpointerleave = () => { tip.hidden = true; };
+    view.canvas.onpointerleave = () => { tip.hidden = true; view.mark(undefined); };
     view.canvas.onclick = (event) => {
+      if (view.dragged) return; // the end of a box, not a click
       const found = view.under(event.offsetX, event.offsetY);
       if (this.bar.clicks && found?.id !== undefined) this.say("clicked", { view: spec.key, id: found.id });
     };
@@ -76,8 +78,9 @@ class Live {
   }
 
   point(view, tip, event) {
-    const found = view.under(event.offsetX, event.offsetY);
+    const found = event.buttons && view.dragged ? null : view.under(event.offsetX, event.offsetY);
     view.canvas.style.cursor = this.bar.clicks && found?.id !== undefined ? "pointer" : "";
+    view.mark(found?.spot);
     tip.hidden = !found?.words.length;
     if (tip.hidden) return;
     tip.replaceChildren(...found.words.map((line) => element("div", "", null, line)));
@@ -97,9 +100,9 @@ class Live {
     }
   }
 
-  ask(position) {
+  go(position) {
     this.position = position;
-    this.frame ??= requestAnimationFrame(() => { this.frame = null; this.draw(); });
+    this.draw();
   }
 
   draw() {
@@ -107,7 +110,9 @@ class Live {
     for (const { view, title, width } of this.views.values()) {
       if (width === null) return; // not on the screen yet: the observer calls again
       title.textContent = one(view.spec.title, i);
+      const begun = performance.now();
       view.draw(i);
+      view.ms = performance.now() - begun;
     }
     numbers.forEach(([name, column], k) => {
       const entry = this.numbers.children[k] ?? element("span", "number", this.numbers);
@@ -136,7 +141,6 @@ class Live {
   end() {
     this.slider.end();
     this.watch.disconnect();
-    cancelAnimationFrame(this.frame);
     arrived.waiting.delete(this.mount);
     this.root.remove();
   }

@@ -1,9 +1,10 @@
-# make run    install (once) and start the app on http://localhost:8501
+# make run    install (once) and start the app on http://localhost:8501 (PORT=, HOST= for others)
 # make test   install test tools and a browser (once), then lint, types and all tests
 # make bench  the speed tables            make papers  the papers' tables, ours beside theirs
 
 PYTHON ?= python3
 PORT   ?= 8501
+HOST   ?= localhost
 JOBS   ?= 2
 VENV   := .venv
 PY     := $(VENV)/bin/python
@@ -15,7 +16,7 @@ ONE_THREAD := OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 MKL_NUM_THREADS=1
 .PHONY: run test lint bench papers install clean help
 
 run: install
-	$(PY) -m streamlit run app.py --server.port $(PORT)
+	$(PY) -m streamlit run app.py --server.port $(PORT) --server.address $(HOST)
 
 test: install $(VENV)/.test-tools $(VENV)/.browser
 	$(PY) -m ruff check .
@@ -40,7 +41,7 @@ $(VENV)/.created:
 	@touch $@
 
 $(VENV)/.installed: $(VENV)/.created requirements.txt pyproject.toml
-	$(PY) -m pip install --quiet --disable-pip-version-check -r requirements.txt -e .
+	$(PY) -m pip install --quiet --disable-pip-version-check -r requirements.txt -e ".[app]"
 	@touch $@
 
 # The loops are compiled here, so that no page waits for a compiler. What was compiled before goes
@@ -51,7 +52,7 @@ $(VENV)/.compiled: $(VENV)/.installed $(LOOPS)
 	@touch $@
 
 $(VENV)/.test-tools: $(VENV)/.installed
-	$(PY) -m pip install --quiet --disable-pip-version-check -r requirements.txt -e ".[test,distributed]"
+	$(PY) -m pip install --quiet --disable-pip-version-check -r requirements.txt -e ".[app,test,distributed]"
 	@touch $@
 
 $(VENV)/.browser: $(VENV)/.test-tools tests/browser/chromium.py

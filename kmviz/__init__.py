@@ -1,51 +1,81 @@
-"""Kernel machines that answer fast, and show why."""
+"""Kernel machines that answer fast, and show why.
 
-from kmviz import datasets, kernels, machines
-from kmviz.evaluation import papers
-from kmviz.evaluation.accelerate import accelerate
-from kmviz.evaluation.audit import audit
-from kmviz.evaluation.compare import compare
-from kmviz.io.storage import load, save
-from kmviz.machines import KernelMachine
-from kmviz.methods.anytime import AnytimeClassifier
-from kmviz.methods.exact import ExactClassifier
-from kmviz.methods.falk import FaLKClassifier, KNNSVMClassifier, LocalNoiseReducer
-from kmviz.methods.nsv import NSVClassifier
-from kmviz.methods.reduced import ReducedSetClassifier
-from kmviz.methods.rivals import (
-    BaggedSVMClassifier,
-    LaSVMClassifier,
-    RampSVMClassifier,
-    SparseSVMClassifier,
-    SubsampledSVC,
-)  # fmt: skip
-from kmviz.methods.svtree import SVTreeClassifier
-from kmviz.methods.virtual import VirtualSVClassifier
+What a name stands for is imported when it is first asked for: `import kmviz` itself takes no time.
+"""
 
-__all__ = [
-    "AnytimeClassifier",
-    "BaggedSVMClassifier",
-    "ExactClassifier",
-    "FaLKClassifier",
-    "KNNSVMClassifier",
-    "KernelMachine",
-    "LaSVMClassifier",
-    "LocalNoiseReducer",
-    "NSVClassifier",
-    "RampSVMClassifier",
-    "ReducedSetClassifier",
-    "SVTreeClassifier",
-    "SparseSVMClassifier",
-    "SubsampledSVC",
-    "VirtualSVClassifier",
-    "accelerate",
-    "audit",
-    "compare",
-    "datasets",
-    "kernels",
-    "load",
-    "machines",
-    "papers",
-    "save",
-]
-__version__ = "0.1.0"
+from __future__ import annotations
+
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:  # the same names again, for those who read types
+    from kmviz import datasets as datasets, kernels as kernels, machines as machines
+    from kmviz.evaluation import papers as papers
+    from kmviz.evaluation.accelerate import accelerate as accelerate
+    from kmviz.evaluation.audit import audit as audit
+    from kmviz.evaluation.compare import compare as compare
+    from kmviz.io.storage import load as load, save as save
+    from kmviz.machines import KernelMachine as KernelMachine
+    from kmviz.methods.anytime import AnytimeClassifier as AnytimeClassifier
+    from kmviz.methods.exact import ExactClassifier as ExactClassifier
+    from kmviz.methods.falk import (
+        FaLKClassifier as FaLKClassifier,
+        KNNSVMClassifier as KNNSVMClassifier,
+        LocalNoiseReducer as LocalNoiseReducer,
+    )
+    from kmviz.methods.nsv import NSVClassifier as NSVClassifier
+    from kmviz.methods.reduced import ReducedSetClassifier as ReducedSetClassifier
+    from kmviz.methods.rivals import (
+        BaggedSVMClassifier as BaggedSVMClassifier,
+        LaSVMClassifier as LaSVMClassifier,
+        RampSVMClassifier as RampSVMClassifier,
+        SparseSVMClassifier as SparseSVMClassifier,
+        SubsampledSVC as SubsampledSVC,
+    )
+    from kmviz.methods.svtree import SVTreeClassifier as SVTreeClassifier
+    from kmviz.methods.virtual import VirtualSVClassifier as VirtualSVClassifier
+
+__version__ = "0.2.0"
+
+#: Every public name and the module it comes from.
+_HOMES = {
+    "AnytimeClassifier": "kmviz.methods.anytime",
+    "BaggedSVMClassifier": "kmviz.methods.rivals",
+    "ExactClassifier": "kmviz.methods.exact",
+    "FaLKClassifier": "kmviz.methods.falk",
+    "KNNSVMClassifier": "kmviz.methods.falk",
+    "KernelMachine": "kmviz.machines",
+    "LaSVMClassifier": "kmviz.methods.rivals",
+    "LocalNoiseReducer": "kmviz.methods.falk",
+    "NSVClassifier": "kmviz.methods.nsv",
+    "RampSVMClassifier": "kmviz.methods.rivals",
+    "ReducedSetClassifier": "kmviz.methods.reduced",
+    "SVTreeClassifier": "kmviz.methods.svtree",
+    "SparseSVMClassifier": "kmviz.methods.rivals",
+    "SubsampledSVC": "kmviz.methods.rivals",
+    "VirtualSVClassifier": "kmviz.methods.virtual",
+    "accelerate": "kmviz.evaluation.accelerate",
+    "audit": "kmviz.evaluation.audit",
+    "compare": "kmviz.evaluation.compare",
+    "datasets": "kmviz.datasets",
+    "kernels": "kmviz.kernels",
+    "load": "kmviz.io.storage",
+    "machines": "kmviz.machines",
+    "papers": "kmviz.evaluation.papers",
+    "save": "kmviz.io.storage",
+}
+
+__all__ = [*_HOMES]
+
+
+def __getattr__(name: str) -> Any:
+    """Import a public name when it is first asked for."""
+    if name not in _HOMES:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    home = import_module(_HOMES[name])
+    globals()[name] = found = getattr(home, name, home)  # a part of kmviz is its own home
+    return found
+
+
+def __dir__() -> list[str]:
+    return sorted({*globals(), *_HOMES})

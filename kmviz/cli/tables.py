@@ -11,13 +11,11 @@ from typing import Any
 
 import pandas as pd
 
-import kmviz
 from kmviz.cli.console import BadInput, Console
 from kmviz.evaluation import papers
+from kmviz.io.places import checkout
 from kmviz.io.whole import written_whole
 from kmviz.methods import progress
-
-ROOT = Path(kmviz.__file__).resolve().parents[1]
 
 
 def add_to(commands: Any) -> None:
@@ -30,7 +28,7 @@ def add_to(commands: Any) -> None:
     parser.add_argument("--only", nargs="+", metavar="NAME", help="these tables or papers")
     parser.add_argument("--full", action="store_true", help="the papers' own sizes: hours")
     parser.add_argument("--list", action="store_true", help="name the tables and stop")
-    parser.add_argument("--out", type=Path, help="folder (default: benchmarks/papers)")
+    parser.add_argument("--out", type=Path, help="folder (default: the checkout's own)")
     parser.set_defaults(run=run_papers)
     parser = commands.add_parser(
         "bench",
@@ -48,7 +46,7 @@ def run_papers(options: argparse.Namespace, console: Console) -> int:
     if options.list:
         print("\n".join(names))
         return 0
-    folder = options.out or ROOT / "benchmarks" / "papers"
+    folder = options.out or _stored()
     folder.mkdir(parents=True, exist_ok=True)
     failed = []
     for done, name in enumerate(names):
@@ -64,6 +62,13 @@ def run_papers(options: argparse.Namespace, console: Console) -> int:
         _store(table, folder / f"{name}.csv", name, options.full)
         print(f"\n{name} ({seconds:.0f} CPU seconds)\n{table.to_string()}", flush=True)
     return 1 if failed else 0
+
+
+def _stored() -> Path:
+    root = checkout()
+    if root is None:
+        raise BadInput("This is no checkout: name a folder for the tables with --out.")
+    return root / "benchmarks" / "papers"
 
 
 def _chosen(only: list[str] | None) -> list[str]:
@@ -89,10 +94,12 @@ def _store(table: pd.DataFrame, path: Path, name: str, full: bool) -> None:
 
 def run_bench(options: argparse.Namespace, console: Console) -> int:
     """Run benchmarks/run.py of the checkout."""
-    script = ROOT / "benchmarks" / "run.py"
-    if not script.exists():
+    root = checkout()
+    if root is None:
         raise BadInput("The benchmarks are part of the source tree; run this in a checkout.")
-    spec = importlib.util.spec_from_file_location("kmviz_benchmarks", script)
+    spec = importlib.util.spec_from_file_location(
+        "kmviz_benchmarks", root / "benchmarks" / "run.py"
+    )
     assert spec is not None
     assert spec.loader is not None
     module = importlib.util.module_from_spec(spec)

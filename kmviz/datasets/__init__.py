@@ -15,8 +15,7 @@ from math import inf
 from numbers import Integral, Real
 from typing import Any
 
-from kmviz.datasets import digits as _digits
-from kmviz.datasets import generators as _generators
+from kmviz.datasets import digits as _digits, generators as _generators
 from kmviz.datasets.catalogue import SHIPPED
 from kmviz.datasets.encoder import TableEncoder
 from kmviz.datasets.errors import DataError

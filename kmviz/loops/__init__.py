@@ -1,15 +1,18 @@
 """Compiled loops: arrays in, arrays out, no classes.
 
 Each has a plain NumPy twin that tests compare it with. They are compiled once, at set-up, by
-`python -m kmviz.loops`, and kept on disk.
+`kmviz compile` (or `python -m kmviz.loops`), and kept on disk.
 """
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from concurrent.futures import ProcessPoolExecutor
 from importlib import import_module
+from multiprocessing import get_context
 from pathlib import Path
 
-__all__ = ["modules", "warm"]
+__all__ = ["compile_all", "modules", "warm"]
 
 
 def modules() -> list[str]:
@@ -22,6 +25,12 @@ def warm(name: str) -> str:
     """Compile every loop of a module for the types in use; return its name."""
     _module(name).warm()
     return name
+
+
+def compile_all(names: list[str]) -> Iterator[str]:
+    """Compile the loops of these modules, a process for each core; give each name when done."""
+    with ProcessPoolExecutor(mp_context=get_context("spawn")) as pool:
+        yield from pool.map(warm, names)
 
 
 def _module(name: str):

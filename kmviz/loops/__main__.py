@@ -1,11 +1,7 @@
 """`python -m kmviz.loops` compiles every loop, so that no query waits for a compiler."""
 
-from concurrent.futures import ProcessPoolExecutor
-from multiprocessing import get_context
-
-from kmviz.loops import modules, warm
+from kmviz.loops import compile_all, modules
 
 if __name__ == "__main__":
-    with ProcessPoolExecutor(mp_context=get_context("spawn")) as pool:  # a process a core
-        for name in pool.map(warm, modules()):
-            print("compiled the loops of", name, flush=True)
+    for name in compile_all(modules()):
+        print("compiled the loops of", name, flush=True)

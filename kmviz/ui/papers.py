@@ -6,14 +6,14 @@ import inspect
 import io
 from dataclasses import dataclass
 from importlib import import_module
-from pathlib import Path
 
 import pandas as pd
 import streamlit as st
 
 from kmviz.evaluation import papers
+from kmviz.io.places import tables_folder
 
-FOLDER = Path(__file__).resolve().parents[2] / "benchmarks" / "papers"
+FOLDER = tables_folder()
 
 
 @dataclass(frozen=True, eq=False)

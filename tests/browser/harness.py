@@ -3,17 +3,15 @@
 from __future__ import annotations
 
 import os
-import socket
 import subprocess
 import sys
-import time
-import urllib.error
-import urllib.request
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
 from playwright.sync_api import Locator, Page
+
+from tests.server import free_port, wait_until_healthy
 
 ROOT = Path(__file__).resolve().parents[2]
 FLAGS = ["--no-sandbox", "--disable-gpu", "--no-first-run", "--disable-background-networking"]
@@ -33,33 +31,18 @@ _AT_REST = """() => {
 @contextmanager
 def serve(log: Path, script: str = "app.py") -> Iterator[str]:
     """Run the app, or another script, on a free port; gives its address."""
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        port = probe.getsockname()[1]
+    port = free_port()
     command = [sys.executable, "-m", "streamlit", "run", script, "--server.port", str(port)]
     env = os.environ | {"OMP_NUM_THREADS": "1", "OPENBLAS_NUM_THREADS": "1"}
     env["PYTHONPATH"] = str(ROOT)  # this checkout, whatever is installed
     with log.open("wb") as output:
         process = subprocess.Popen(command, cwd=ROOT, env=env, stdout=output, stderr=output)
         try:
-            _wait_until_healthy(f"http://localhost:{port}", process, log)
+            wait_until_healthy(f"http://localhost:{port}", process, log)
             yield f"http://localhost:{port}"
         finally:
             process.terminate()
             process.wait(timeout=30)
-
-
-def _wait_until_healthy(address: str, process: subprocess.Popen, log: Path) -> None:
-    deadline = time.monotonic() + 90
-    while time.monotonic() < deadline:
-        assert process.poll() is None, log.read_text()
-        try:
-            with urllib.request.urlopen(f"{address}/_stcore/health", timeout=5) as answer:
-                if answer.status == 200:
-                    return
-        except (urllib.error.URLError, ConnectionError, TimeoutError):
-            time.sleep(0.2)
-    raise AssertionError(f"the app did not answer within 90 s:\n{log.read_text()}")
 
 
 def settle(page: Page) -> Page:

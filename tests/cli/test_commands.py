@@ -14,7 +14,7 @@ from kmviz.cli.main import main
 from kmviz.evaluation import papers
 from kmviz.kernels import Polynomial
 
-COMMANDS = ["data list", "fit", "predict", "compare", "papers", "bench"]
+COMMANDS = ["app", "data list", "fit", "predict", "compare", "papers", "bench", "compile"]
 
 
 @pytest.mark.parametrize("command", ["", *COMMANDS])
@@ -99,6 +99,7 @@ BAD = [
     (["compare", "banana", "--out", "no/where/table.csv"], "no folder"),
     (["papers", "--only", "nothing"], "No table matches"),
     (["bench", "--only", "nothing"], "No benchmark"),
+    (["app", "--port", "0"], "--port takes a number"),
     (["dance"], "invalid choice"),
     ([], "required"),
 ]

@@ -7,8 +7,7 @@ import numpy as np
 import pytest
 
 from kmviz import datasets
-from kmviz.datasets import digits as digits_module
-from kmviz.datasets import shipped as shipped_module
+from kmviz.datasets import digits as digits_module, shipped as shipped_module
 
 # rows, columns, rows of class +1, first digits of the SHA-256 of X (float64) and y (int8)
 SHIPPED = {

@@ -9,9 +9,15 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from kmviz.datasets import DataError, encode_table, iter_frames, read_frame, read_table
-from kmviz.datasets import content as content_module
-from kmviz.datasets import frames as frames_module
+from kmviz.datasets import (
+    DataError,
+    content as content_module,
+    encode_table,
+    frames as frames_module,
+    iter_frames,
+    read_frame,
+    read_table,
+)
 
 HEADER = "width,height,colour,class\n"
 ROWS = "".join(

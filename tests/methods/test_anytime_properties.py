@@ -1,8 +1,7 @@
 """What must hold for any machine: random vectors, weights, kernels, orders and queries."""
 
 import numpy as np
-from hypothesis import given, settings
-from hypothesis import strategies as st
+from hypothesis import given, settings, strategies as st
 
 from kmviz.kernels import RBF, Linear, Normalized, Polynomial
 from kmviz.machines import KernelMachine

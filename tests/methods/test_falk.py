@@ -5,8 +5,7 @@ import warnings
 import numpy as np
 import pandas as pd
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
+from hypothesis import given, settings, strategies as st
 from sklearn.datasets import make_blobs, make_moons
 from sklearn.neighbors import KNeighborsClassifier
 from sklearn.svm import SVC

@@ -4,8 +4,7 @@ from itertools import product
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
+from hypothesis import given, settings, strategies as st
 
 from kmviz.methods.svtree import balanced
 from kmviz.methods.svtree.growth import ColumnFit, Growth, PathFit, assemble

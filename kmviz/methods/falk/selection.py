@@ -13,10 +13,9 @@ seconds, so that the same data gives the same choice on any machine.
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
-import pandas as pd
 from joblib import Parallel, delayed
 from numpy.typing import NDArray
 
@@ -24,6 +23,9 @@ from kmviz.kernels import RBF, is_known
 from kmviz.loops.falk_select import errors_given, errors_radial
 from kmviz.methods.falk.models import MAX_STEPS, TOLERANCE, padded_kernel
 from kmviz.methods.progress import report
+
+if TYPE_CHECKING:
+    import pandas as pd
 
 COSTS = (1.0, 4.0, 16.0, 64.0)
 PERCENTILES = (1.0, 10.0, 50.0, 90.0)
@@ -43,6 +45,8 @@ def choose_parameters(
 
     Columns: `n_neighbors, C, percentile, error` and `held_out`, the points an error rests on.
     """
+    import pandas as pd
+
     n = len(rows)
     candidates = sorted({min(k, n) for k in (sizes or SIZES)})
     shuffled = np.random.default_rng(seed).permutation(n)
@@ -108,6 +112,8 @@ def best_row(tried: pd.DataFrame) -> pd.Series:
 def _table(
     k: int, errors: NDArray[Any], percentiles: tuple[float, ...], held_out: int
 ) -> pd.DataFrame:
+    import pandas as pd
+
     grid = [(k, C, p) for C in COSTS for p in percentiles]
     table = pd.DataFrame(grid, columns=["n_neighbors", "C", "percentile"])
     return table.assign(error=errors.T.ravel(), held_out=held_out)

@@ -5,15 +5,17 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
-import pandas as pd
 from numpy.typing import NDArray
 
 from kmviz.kernels import is_known
 from kmviz.loops.svtree import HEIGHT, ROOT, ROW, outputs_along, walk, walk_one, walk_paths
 from kmviz.loops.threads import over_chunks
+
+if TYPE_CHECKING:
+    import pandas as pd
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.intp]
@@ -181,6 +183,8 @@ class SVTree:
 
     def to_frame(self) -> pd.DataFrame:
         """Return the nodes as a table."""
+        import pandas as pd
+
         names = "parent depth n_rows sv_index weight threshold children_left children_right"
         arrays = {name: getattr(self, name) for name in names.split()}
         return pd.DataFrame(arrays).rename_axis("node")

@@ -1,0 +1,47 @@
+"""`kmviz app`: the app in a browser, started from anywhere."""
+
+from __future__ import annotations
+
+import argparse
+import subprocess
+import sys
+from importlib.util import find_spec
+from typing import Any
+
+from kmviz.cli.console import BadInput, Console
+from kmviz.io.places import app_folder
+
+
+def add_to(commands: Any) -> None:
+    """Declare the command."""
+    parser = commands.add_parser(
+        "app",
+        help="the app, in a browser",
+        description="Start the app and print its address; Ctrl-C ends it. It listens on this "
+        "machine only, unless --host says otherwise: whoever reaches it can use it.",
+    )
+    parser.add_argument("--port", type=int, default=8501, help="default: 8501")
+    parser.add_argument(
+        "--host", default="localhost", help="the address to listen on; 0.0.0.0 is every one"
+    )
+    parser.set_defaults(run=run)
+
+
+def run(options: argparse.Namespace, console: Console) -> int:
+    """Start Streamlit on the app and wait until it ends."""
+    missing = [name for name in ("streamlit", "plotly") if find_spec(name) is None]
+    if missing:
+        raise BadInput(f"The app needs {' and '.join(missing)}: pip install 'kmviz[app]'.")
+    if not 1 <= options.port <= 65_535:
+        raise BadInput(f"--port takes a number from 1 to 65535; got {options.port}.")
+    command = [
+        sys.executable, "-m", "streamlit", "run", str(app_folder() / "app.py"),
+        "--server.port", str(options.port), "--server.address", options.host,
+    ]  # fmt: skip
+    with subprocess.Popen(command) as process:
+        try:
+            return process.wait()
+        except KeyboardInterrupt:  # the way to end it
+            return 0
+        finally:
+            process.terminate()

@@ -1,0 +1,29 @@
+"""`kmviz compile`: every loop compiled now, so that no answer waits for a compiler."""
+
+from __future__ import annotations
+
+import argparse
+from typing import Any
+
+from kmviz.cli.console import Console
+from kmviz.loops import compile_all, modules
+from kmviz.methods import progress
+
+
+def add_to(commands: Any) -> None:
+    """Declare the command."""
+    parser = commands.add_parser(
+        "compile",
+        help="compile the loops now, not at the first answer",
+        description="Compile every loop for this machine and keep the result on disk. Once after "
+        "an installation: without it, the first answer of each method waits some seconds.",
+    )
+    parser.set_defaults(run=run)
+
+
+def run(options: argparse.Namespace, console: Console) -> int:
+    """Compile, a process for each core."""
+    names = modules()
+    for done, name in enumerate(compile_all(names), start=1):
+        progress.report(done / len(names), f"compiled the loops of {name}")
+    return 0

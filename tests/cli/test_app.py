@@ -1,0 +1,109 @@
+"""`kmviz app` finds the app, listens where it is told, and ends when it is told."""
+
+import subprocess
+import sys
+
+import pytest
+
+from kmviz.cli import app, loops
+from kmviz.cli.main import main
+from kmviz.io import places
+
+
+class Server:
+    """Stands in for the server: notes the command, and whether it was ended."""
+
+    def __init__(self, command):
+        self.command, self.is_ended = command, False
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *_):
+        return None
+
+    def wait(self):
+        return 0
+
+    def terminate(self):
+        self.is_ended = True
+
+
+@pytest.fixture
+def started(monkeypatch):
+    servers = []
+    monkeypatch.setattr(
+        app.subprocess, "Popen", lambda command: servers.append(Server(command)) or servers[-1]
+    )
+    return servers
+
+
+def test_it_starts_the_app_on_this_machine_only(started, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    assert main(["-q", "app"]) == 0
+    command = started[0].command
+    assert command[:4] == [sys.executable, "-m", "streamlit", "run"]
+    assert command[4] == str(places.app_folder() / "app.py")
+    assert command[5:] == ["--server.port", "8501", "--server.address", "localhost"]
+
+
+def test_port_and_host_can_be_chosen(started):
+    assert main(["-q", "app", "--port", "8600", "--host", "0.0.0.0"]) == 0
+    assert started[0].command[5:] == ["--server.port", "8600", "--server.address", "0.0.0.0"]
+
+
+def test_an_interrupt_ends_the_server(started, monkeypatch):
+    def interrupted(self):
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(Server, "wait", interrupted)
+    assert main(["-q", "app"]) == 0
+    assert started[0].is_ended
+
+
+def test_without_streamlit_it_says_what_to_install(started, monkeypatch, capsys):
+    monkeypatch.setattr(app, "find_spec", lambda name: None if name == "streamlit" else name)
+    assert main(["-q", "app"]) == 2
+    assert "kmviz[app]" in capsys.readouterr().err
+    assert started == []
+
+
+def test_the_app_is_found_inside_a_package_and_beside_it(tmp_path, monkeypatch):
+    package = tmp_path / "kmviz"
+    monkeypatch.setattr(places, "_PACKAGE", package)
+    with pytest.raises(FileNotFoundError, match=r"No app\.py"):
+        places.app_folder()
+    for folder in (tmp_path, package / "app"):  # what the package carries comes first
+        (folder / "pages").mkdir(parents=True)
+        (folder / "app.py").touch()
+        assert places.app_folder() == folder
+    assert places.checkout() is None
+
+
+def test_tables_and_benchmarks_want_a_checkout_or_a_folder(tmp_path, monkeypatch, capsys):
+    monkeypatch.setattr(places, "_PACKAGE", tmp_path / "kmviz")
+    assert main(["-q", "papers"]) == 2
+    assert "--out" in capsys.readouterr().err
+    assert main(["-q", "bench"]) == 2
+    assert "checkout" in capsys.readouterr().err
+
+
+def test_compile_goes_through_every_module_with_loops(monkeypatch, capsys):
+    asked = []
+    monkeypatch.setattr(loops, "compile_all", lambda names: asked.extend(names) or iter(names))
+    assert main(["compile"]) == 0
+    assert {"nsv", "svtree", "falk_train"} <= set(asked)
+    assert "compiled the loops of" in capsys.readouterr().err
+
+
+def test_compiling_in_processes_of_their_own_works():
+    from kmviz.loops import compile_all
+
+    assert list(compile_all(["embed"])) == ["embed"]
+
+
+def test_the_module_form_is_the_same_command():
+    said = subprocess.run(
+        [sys.executable, "-m", "kmviz", "--version"], capture_output=True, text=True, check=True
+    )
+    assert said.stdout == f"kmviz {__import__('kmviz').__version__}\n"

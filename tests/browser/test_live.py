@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 from playwright.sync_api import Locator, Page, expect
 
-from tests.browser.harness import serve, settle
+from tests.browser.harness import parameter, serve, settle
 from tests.browser.live_demo.arrays import SIDE, WINDOWS, arrays
 
 
@@ -110,7 +110,7 @@ def test_a_drag_sends_nothing_until_it_is_released_and_then_one_message(watched)
     settle(page)
     assert len(traffic.sent) == 1
     assert sum(traffic.received) < 30_000, "the arrays are not sent again"
-    assert f"w={last}" in page.url
+    parameter(page, "w", last)
     at_value(page, int(last))
 
 
@@ -151,6 +151,18 @@ def test_python_can_move_it_too(watched):
     np.testing.assert_array_equal(drawn(page, "effort", 0, "y"), arrays().steps[3])
     press(page, "ArrowRight")
     expect(page.get_by_text("Python heard 4 ")).to_be_visible()
+
+
+def test_the_back_button_moves_it_back(watched):
+    page, _ = watched
+    press(page, "ArrowRight", times=4)
+    parameter(page, "w", "14")
+    press(page, "ArrowRight", times=4)
+    parameter(page, "w", "18")
+    page.go_back()
+    at_value(page, 14)
+    np.testing.assert_array_equal(drawn(page, "effort", 0, "y"), arrays().steps[14])
+    expect(page.get_by_text("Python heard 14")).to_be_visible()
 
 
 def test_a_click_on_a_point_reports_its_row_and_the_star_follows(watched):

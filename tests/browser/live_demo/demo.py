@@ -4,33 +4,26 @@ import numpy as np
 import streamlit as st
 
 from kmviz.figures import theme
-from kmviz.ui import live
+from kmviz.ui import live, state
+from kmviz.ui.params import Number
 from tests.browser.live_demo.arrays import SIDE, WINDOWS, arrays
 
 st.set_page_config(page_title="Live demo", layout="wide")
 st.title("Live demo")
 session = st.session_state
-if "w" not in session:
-    session["w"] = int(st.query_params.get("w", "10"))
+state.arrive("Live demo", {"w": Number(10, 0, 60)})
 session["runs"] = session.get("runs", 0) + 1
 
 
-def moved(value):
-    session["w"] = value
-    st.query_params["w"] = str(value)
-
-
 def clicked(view, row):
-    session["query"] = (view, row)
-
-
-def to_three():
-    moved(3)
+    session["clicked"] = (view, row)
+    if view == "effort":
+        live.pick(view, row)
 
 
 a = arrays()
 m = a.low.shape[1] - 1
-row = session.get("query", ("", 7))[1]
+row = session["query"]
 effort = live.Chart(
     key="effort",
     alt="Steps of each query against its output.",
@@ -118,7 +111,8 @@ value = live.show(
         "Query": f"{row}",
     },
     note=[f"At w = {w} the first query takes {k} steps." for w, k in zip(WINDOWS, a.steps[:, 0])],
-    on_release=moved, on_click=clicked,
+    on_click=clicked,
 )  # fmt: skip
-st.button("Back to three", on_click=to_three)
-st.text(f"Python heard {value} and {session.get('query')} in run {session['runs']}.")
+st.button("Back to three", on_click=state.put, kwargs={"w": 3})
+st.text(f"Python heard {value} and {session.get('clicked')} in run {session['runs']}.")
+state.settle()

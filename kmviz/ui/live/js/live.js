@@ -91,7 +91,6 @@ class Live {
 
   place() {
     const theme = readTheme(this.root), ratio = globalThis.devicePixelRatio;
-    this.root.style.colorScheme = theme.dark ? "dark" : "light"; // for the slider's own colours
     for (const entry of this.views.values()) {
       const width = entry.figure.clientWidth, key = `${width} ${ratio} ${theme.key}`;
       if (!width || entry.placed === key && entry.width !== null) continue;

@@ -21,10 +21,10 @@ class Slider {
   }
 
   load({ label, help, texts, scale }) {
-    const [low, high, step] = scale ?? [0, texts.words.length - 1, 1];
     this.texts = at(texts, 0);
-    Object.assign(this, { low, step: step || 1 });
-    Object.assign(this.input, { min: low, max: high || low, step: step || 1, title: help });
+    const [low, high, step] = scale ?? [0, this.texts.length - 1, 1];
+    Object.assign(this, { low, step });
+    Object.assign(this.input, { min: low, max: high, step, title: help });
     this.label.textContent = label;
     this.sayPlaying();
   }
@@ -42,6 +42,7 @@ class Slider {
     this.position = position;
     this.input.value = this.low + position * this.step;
     this.input.setAttribute("aria-valuetext", this.texts[position]);
+    this.input.style.setProperty("--done", `${(100 * position) / (this.texts.length - 1 || 1)}%`);
     this.output.textContent = this.texts[position];
   }
 

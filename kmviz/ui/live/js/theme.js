@@ -15,8 +15,7 @@ function readTheme(element) {
   const font = get("font") || "sans-serif";
   const key = JSON.stringify([named, ramps, font]);
   const shades = Object.fromEntries(Object.entries(ramps).map(([name, colors]) => [name, ramp(colors)]));
-  const dark = rgb(named.paper).reduce((sum, part) => sum + part) < 384;
-  return { key, dark, named, ramps, shades, font: (size, weight = 400) => `${weight} ${size}px ${font}` };
+  return { key, named, ramps, shades, font: (size, weight = 400) => `${weight} ${size}px ${font}` };
 }
 
 // Colours of a scale as packed pixels, from its first to its last.

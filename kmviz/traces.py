@@ -283,6 +283,32 @@ class NSVTrace(Trace):
 
 
 @dataclass(frozen=True, eq=False)
+class NSVReading(Reading):
+    """Nearest support vectors under one choice of thresholds.
+
+    `outputs` holds g at the stop. With more than two classes the arrays below have one axis more,
+    the pairs' axis: the last of those over rows, the first of the thresholds.
+
+    Attributes
+    ----------
+    stop : array of shape (n,)
+        Vectors touched.
+    filtered : array of shape (n,)
+        Whether the linear filter decided.
+    stage : array of shape (n,)
+        The stage of the approximation that decided; -1 where none did.
+    low, high : array of shape (m + 1,)
+        L_k and H_k, which a walk stops beyond; filled up with nan where pairs differ in m.
+    """
+
+    stop: Ints
+    filtered: Bools
+    stage: Ints
+    low: Floats
+    high: Floats
+
+
+@dataclass(frozen=True, eq=False)
 class TreeTrace(Trace):
     """Support vector tree: the path of one query. `stop` is its length.
 

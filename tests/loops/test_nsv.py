@@ -4,12 +4,12 @@ import numpy as np
 import pytest
 
 from kmviz.kernels import RBF, Linear, Normalized, Polynomial
-from kmviz.loops.nsv import BUCKETS, deal, settle
+from kmviz.loops.nsv_order import BUCKETS, deal, settle
 from kmviz.machines import KernelMachine
 from kmviz.methods.nsv.calibration import Part
 from kmviz.methods.nsv.engine import NSVEngine
 from kmviz.methods.nsv.tables import Options
-from kmviz.methods.nsv.walk import walk, whole_walk
+from kmviz.methods.nsv.walk import stopped, walk, whole_walk
 
 RNG = np.random.default_rng(0)
 ROWS = RNG.normal(size=(60, 6))
@@ -35,16 +35,18 @@ def test_the_walk_equals_its_twin(machine, order, start, linear):
     options = Options(order, 3, start)
     engine = NSVEngine(machine, linear, options, [Part(machine, linear, ROWS)], 2, 0.0)
     output, steps = engine.run(ROWS)
-    starts, partials, _, _ = engine.whole(ROWS)
+    stages = engine.answers(ROWS, engine.limits).stage
+    walks = engine.record(ROWS)
     plain = machine.kernel.plain
     for r, x in enumerate(engine.embed(ROWS)):
         values = plain(x[None], engine.tables.vectors)[0].__getitem__
-        answered, touched, _ = walk(engine.tables, engine.limits, x, values)
+        answered, touched, stage = walk(engine.tables, engine.limits, x, values)
         assert touched == steps[r] - 1
+        assert stage == stages[r]
         assert output[r] == pytest.approx(answered, rel=1e-9, abs=1e-10)
         heard, partial, _, _ = whole_walk(engine.tables, x, values)
-        np.testing.assert_allclose(starts[r], heard, rtol=1e-9, atol=1e-9)
-        np.testing.assert_allclose(partials[r], partial, rtol=1e-9, atol=1e-9)
+        np.testing.assert_allclose(walks.heard[r], heard, rtol=1e-9, atol=1e-9)
+        np.testing.assert_allclose(walks.partial[r], partial, rtol=1e-9, atol=1e-9)
 
 
 @pytest.mark.parametrize("kernel", [RBF(0.02), Polynomial(9, 0.1)], ids=["rbf", "polynomial"])
@@ -55,13 +57,32 @@ def test_float32_tables_stay_near_the_twin(kernel, start):
     options = Options("nearest", 13, start)
     engine = NSVEngine(machine, None, options, [Part(machine, None, rows[600:650])], 2, 0.0)
     assert engine.tables.vectors.dtype == np.float32
-    heard, partial, _, _ = engine.whole(rows[650:])
+    walks = engine.record(rows[650:])
     size = np.abs(machine.beta).sum() * np.abs(machine.kernel(rows[650:], rows[:600])).max()
     for r, x in enumerate(engine.embed(rows[650:])):
         values = machine.kernel(x[None], engine.tables.vectors)[0].__getitem__
         expected, walked, _, _ = whole_walk(engine.tables, x, values)
-        np.testing.assert_allclose(heard[r], expected, rtol=0, atol=1e-6 * size)
-        assert partial[r, -1] == pytest.approx(walked[-1], rel=0, abs=1e-6 * size)
+        np.testing.assert_allclose(walks.heard[r], expected, rtol=0, atol=1e-6 * size)
+        assert walks.partial[r, -1] == pytest.approx(walked[-1], rel=0, abs=1e-6 * size)
+
+
+@pytest.mark.parametrize("machine", MACHINES, ids=lambda machine: type(machine.kernel).__name__)
+@pytest.mark.parametrize("start", ["empty", "approximate"])
+def test_recorded_walks_stop_where_answers_do(machine, start):
+    linear = (np.full(7 if isinstance(machine.kernel, Normalized) else 6, 0.3), 0.1)
+    parts, queries = [Part(machine, linear, ROWS)], RNG.normal(size=(131, 6))
+    engine = NSVEngine(machine, linear, Options("nearest", 3, start), parts, 2, 0.0)
+    walks = engine.record(queries)
+    for window, margin, filtered in ((0, 0.0, True), (2, 0.1, False), (9, 0.5, True)):
+        other = engine.under(window, margin, filtered)
+        if start == "approximate":
+            walks = other.record(queries)
+        asked, read = other.answers(queries, other.limits), other.read(walks)
+        twin = stopped(other.limits, other.tables.filtered, walks.heard, walks.partial)
+        for name, by_twin in zip(("output", "touched", "stage"), twin, strict=True):
+            np.testing.assert_array_equal(getattr(asked, name), getattr(read, name))
+            np.testing.assert_array_equal(by_twin, getattr(read, name))
+    assert len(np.unique(asked.touched + 100 * asked.stage)) > 1
 
 
 @pytest.mark.parametrize("start", ["empty", "approximate"])

@@ -115,15 +115,19 @@ class Calibrator:
     def _unseen(
         self, problem: Problem, linear: Filter | None, outputs: NDArray[Any] | None
     ) -> list[Part]:
-        """Rows a frozen machine has not seen; the filter, which has, is cross-fitted."""
+        """Rows a frozen machine has not seen; the filter, which has, is cross-fitted.
+
+        Rows come in the same order with and without a filter, so that sums over them agree.
+        """
         X, machine = problem.X, problem.machine
-        if linear is None or outputs is None or len(X) < 2 * FOLDS_A_PAIR:
+        if len(X) < 2 * FOLDS_A_PAIR:
             return [Part(machine, linear, X)]
         folds = KFold(FOLDS_A_PAIR, shuffle=True, random_state=self.random_state)
-        return [
-            Part(machine, self._filter(machine, X[learn], None, outputs[learn]), X[ask])
-            for learn, ask in folds.split(X)
-        ]
+        parts = []
+        for learn, ask in folds.split(X):
+            known = None if linear is None or outputs is None else outputs[learn]
+            parts.append(Part(machine, self._filter(machine, X[learn], None, known), X[ask]))
+        return parts
 
     def _cross_fitted(self, problem: Problem, linear: Filter | None) -> list[Part]:
         X, y = problem.X, problem.y

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from copy import copy
 from numbers import Integral, Real
 from typing import Any, ClassVar
 
@@ -12,7 +13,7 @@ from sklearn.model_selection import train_test_split
 from sklearn.utils import check_random_state
 from sklearn.utils._param_validation import Interval, StrOptions
 from sklearn.utils.multiclass import check_classification_targets
-from sklearn.utils.validation import _num_samples, validate_data
+from sklearn.utils.validation import _num_samples, check_is_fitted, validate_data
 
 from kmviz.methods.base import FLOATS, MachineClassifier, Problem
 from kmviz.methods.nsv.calibration import (
@@ -24,8 +25,15 @@ from kmviz.methods.nsv.calibration import (
 )
 from kmviz.methods.nsv.engine import NSVEngine
 from kmviz.methods.nsv.proof import refuse_few, split_rows, widen_until_proved
+from kmviz.methods.nsv.study import NSVStudy
 from kmviz.methods.nsv.tables import Options
 from kmviz.methods.progress import part
+
+#: Parameters that a fitted classifier can change without training.
+REFITTED = ("window", "order", "n_components", "linear_filter", "start", "margin")
+
+#: What a stored or copied classifier does without.
+_LEFT_BEHIND = ("calibrated_", "proof_rows_")
 
 #: How far cross-fitted thresholds are moved out, in scatters of their step.
 CROSS_FIT_MARGIN = {"empty": 0.25, "approximate": 0.5}
@@ -97,6 +105,8 @@ class NSVClassifier(MachineClassifier):
     >>> bool(trace.output == clf.decision_function(X[:1])[0])
     True
     """
+
+    study_class = NSVStudy
 
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
         "estimator": [BaseEstimator, None],
@@ -171,13 +181,48 @@ class NSVClassifier(MachineClassifier):
                 problems, proof = self._split_problems(problems, seed)
         with part(0.1, 0.7):
             calibrated = self._calibrated(problems, given, seed)
-        with part(0.7, 0.9):
-            self._assemble(calibrated)
-        self.promise_ = None
-        if proof is not None:
-            with part(0.9, 1.0):
-                widen_until_proved(self, proof)
-        return self
+        return self._assemble(calibrated, proof)
+
+    def refitted(self, **parameters: Any) -> NSVClassifier:
+        """Return what `fit` would give with other parameters, without training anything.
+
+        The machines and the rows that calibrate are those of this fit, kept in
+        `calibrated_` and in no stored file; only the envelopes are measured again.
+
+        Parameters
+        ----------
+        **parameters
+            `window`, `order`, `n_components`, `linear_filter`, `start` or `margin`.
+
+        Examples
+        --------
+        >>> from sklearn.datasets import make_moons
+        >>> from kmviz import NSVClassifier
+        >>> X, y = make_moons(200, noise=0.2, random_state=0)
+        >>> clf = NSVClassifier(random_state=0).fit(X, y)
+        >>> clf.refitted(start="approximate").start
+        'approximate'
+        """
+        check_is_fitted(self, "engines_")
+        for name in parameters:
+            if name not in REFITTED:
+                raise ValueError(f"{name} cannot be changed without fitting; {REFITTED} can.")
+        if not hasattr(self, "calibrated_"):
+            raise ValueError(
+                "This NSVClassifier was stored or copied, and what calibrates it was left behind: "
+                "call fit, or clf.study(X).classifier(...) for another window, margin or filter."
+            )
+        found = copy(self).set_params(**parameters)
+        found._validate_params()
+        if found.linear_filter and not self.linear_filter:
+            raise ValueError("linear_filter=True takes a filter, and this was fitted without one.")
+        found.calibrated_, found.proof_rows_ = self.calibrated_, self.proof_rows_
+        return found._assemble(self.calibrated_, self.proof_rows_)
+
+    def __getstate__(self) -> dict[str, Any]:
+        """What is stored or copied: all but the machines and rows of the calibration."""
+        state = super().__getstate__()
+        return {name: value for name, value in state.items() if name not in _LEFT_BEHIND}
 
     @property
     def low_(self) -> Any:
@@ -205,18 +250,25 @@ class NSVClassifier(MachineClassifier):
             found.append(Calibrated(problem.machine, linear, parts, calibration))
         return found
 
-    def _assemble(self, calibrated: list[Calibrated]) -> NSVClassifier:
-        """Measure the envelopes under the present order, components, start and window."""
+    def _assemble(
+        self, calibrated: list[Calibrated], proof: NDArray[Any] | None
+    ) -> NSVClassifier:
+        """Measure the envelopes under the present parameters, and prove what is promised."""
+        self.calibrated_, self.proof_rows_ = calibrated, proof
         cross_fitted = calibrated[0].calibration in CROSS_FITTED
         usual = CROSS_FIT_MARGIN[self.start] if cross_fitted else 0.0
         self.margin_ = usual if self.margin is None else float(self.margin)
         options = Options(self.order, self.n_components, self.start)
-        return self._adopt(
-            [
-                NSVEngine(c.machine, c.linear, options, c.parts, self.window, self.margin_)
-                for c in calibrated
-            ]
-        )
+        reads = (self.window, self.margin_, self.linear_filter)
+        with part(0.7, 0.9):
+            self._adopt(
+                [NSVEngine(c.machine, c.linear, options, c.parts, *reads) for c in calibrated]
+            )
+        self.promise_ = None
+        if proof is not None:
+            with part(0.9, 1.0):
+                widen_until_proved(self, proof)
+        return self
 
     def _held_out(self, X: Any, y: Any, seed: int) -> tuple[Any, Any, Any]:
         """Hold a quarter of the rows out, before anything is trained."""

@@ -2,91 +2,30 @@
 
 from __future__ import annotations
 
+from copy import copy
 from itertools import combinations
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from kmviz import kernels
 from kmviz.loops import nsv as loops
-from kmviz.loops.threads import over_chunks
 from kmviz.machines import KernelMachine
 from kmviz.methods.nsv.calibration import Part
-from kmviz.methods.nsv.envelope import Envelope
+from kmviz.methods.nsv.envelope import Envelope, of_stages
 from kmviz.methods.nsv.linear import Filter
-from kmviz.methods.nsv.tables import (
-    Options,
-    build_tables,
-    ordering_kernel,
-    stage_costs,
-    with_filter,
-)
-from kmviz.methods.nsv.walk import approximate_kernel, endless, walk, whole_walk
+from kmviz.methods.nsv.tables import Options, stage_costs, with_filter
+from kmviz.methods.nsv.walk import approximate_kernel
+from kmviz.methods.nsv.walker import CHUNK, Answers, Floats, Ints, Walker, Walks
 from kmviz.methods.progress import report
 from kmviz.traces import NSVTrace
-
-Floats = NDArray[np.float64]
-
-#: Rows whose ladders are held at once while calibrating.
-CHUNK = 256
-
-
-class Walker:
-    """A machine laid out for the walk, without thresholds yet."""
-
-    def __init__(
-        self,
-        machine: KernelMachine,
-        linear: Filter | None,
-        options: Options,
-        tables: loops.Tables | None = None,
-    ) -> None:
-        self.machine = machine
-        self.tables = with_filter(tables or build_tables(machine, options), linear)
-        self.form = ordering_kernel(machine.kernel, options)
-        self.compiled = kernels.is_known(machine.kernel)
-        self.tells_finite = self.compiled
-        self.plain = self.form == self.form.plain
-
-    def embed(self, X: NDArray[Any]) -> NDArray[Any]:
-        dtype = self.tables.vectors.dtype
-        if self.plain and X.dtype == dtype and X.flags.carray:
-            return X
-        if dtype == np.float64:
-            X = X.astype(dtype, copy=False)
-        return np.require(self.form.embed(X), dtype, ["C", "W"])
-
-    def ladders(self, X: NDArray[Any]) -> Floats:
-        """Return all that each row hears on its way, the whole way: see `envelope`."""
-        heard, partial = self.whole(X)[:2]
-        return np.hstack([heard, partial[:, 1:]])
-
-    def whole(self, X: NDArray[Any]) -> tuple[Floats, Floats, NDArray[np.intp], Floats]:
-        """Walk rows to the end: starts, g_0 .. g_m; order and values of the last row."""
-        t, m = self.tables, self.machine.n_vectors
-        if self.compiled:
-            heard, partial = np.empty((len(X), 1 + len(t.ends))), np.empty((len(X), m + 1))
-            index, value = np.full(m + 1, -1), np.zeros(m + 1)
-            rows = self.embed(X)
-
-            def work(start: int, stop: int) -> None:
-                # Scratch of its own for each chunk: threads share nothing they write.
-                last = (index, value) if stop == len(X) else (index.copy(), value.copy())
-                part = slice(start, stop)
-                loops.record(t, endless(t), rows[part], heard[part], partial[part], *last)
-
-            over_chunks(work, len(X), 64)
-            return heard, partial, index, value
-        K = np.asarray(self.machine.kernel(X, self.machine.vectors), dtype=np.float64)
-        walks = [whole_walk(t, x, k.__getitem__) for x, k in zip(self.embed(X), K, strict=True)]
-        index = np.concatenate([[-1], walks[-1][2]])
-        value = np.concatenate([[0.0], walks[-1][3]])
-        return np.array([w[0] for w in walks]), np.array([w[1] for w in walks]), index, value
 
 
 class NSVEngine(Walker):
     """The walker of the machine itself, with an envelope from calibration rows.
+
+    The envelope is measured for every stage that may be; which of them are walked, and within
+    what limits, follows from window, margin and filter (`set_limits`), however often they change.
 
     Parameters
     ----------
@@ -97,6 +36,8 @@ class NSVEngine(Walker):
         Calibration rows, each with the machine that has to answer them.
     window, margin : int, float
         See `Envelope.limits`.
+    filtered : bool
+        Whether the filter, if there is one, may decide.
     """
 
     def __init__(
@@ -107,99 +48,101 @@ class NSVEngine(Walker):
         parts: list[Part],
         window: int,
         margin: float,
+        filtered: bool = True,
     ) -> None:
         super().__init__(machine, linear, options)
+        self.candidates = self.tables
         self.envelope = self._calibrated(parts, options)
-        self.set_limits(window, margin)
-        if options.approximate:
-            self._choose_stages()
-            self.set_limits(window, margin)
+        self.set_limits(window, margin, filtered)
 
     def __getstate__(self) -> dict[str, Any]:
-        """What is stored: named tuples become dicts."""
-        state = dict(self.__dict__)
-        return state | {n: state[n]._asdict() for n in ("tables", "limits")}
+        """What is stored: named tuples become dicts; the tables in use follow from the others."""
+        state = {name: value for name, value in self.__dict__.items() if name != "tables"}
+        state["candidates"], state["limits"] = self.candidates._asdict(), self.limits._asdict()
+        return state | {"ends": self.tables.ends, "filtered": self.tables.filtered}
 
     def __setstate__(self, state: dict[str, Any]) -> None:
-        self.__dict__.update(state)
-        self.tables = loops.Tables(**_writable(state["tables"]))
+        self.__dict__.update({n: v for n, v in state.items() if n not in ("ends", "filtered")})
+        self.candidates = loops.Tables(**_writable(state["candidates"]))
         self.limits = loops.Limits(**_writable(state["limits"]))
+        self.tables = self._tables(bool(state["filtered"]))._replace(ends=state["ends"])
 
-    def set_limits(self, window: int, margin: float) -> None:
-        """Read the envelope again with another window or margin."""
-        t = self.tables
-        largest = float(self.form.diag(self.machine.vectors).max(initial=1.0))
-        size = largest * np.abs(self.machine.beta).sum() + abs(self.machine.bias)
-        slack = 16 * np.finfo(np.float64).eps * float(size)
-        self.limits = self.envelope.limits(window, margin, t.approximate, slack)
-        self.overhead = self._overhead(np.arange(len(t.ends)))
+    def set_limits(self, window: int, margin: float, filtered: bool = True) -> None:
+        """Derive limits, stages and overhead from the envelope: the one rule for every reading."""
+        t = self._tables(filtered)
+        limits = self.envelope.limits(window, margin, t.approximate, self._slack())
+        stages = np.arange(len(t.ends))
+        if t.approximate:
+            stages = self._cheapest_stages(t, limits)
+        self.tables = t._replace(ends=t.ends[stages])
+        self.limits = of_stages(limits, stages)
+        self.overhead = self._overhead(t, limits, stages)
 
-    def _overhead(self, stages: NDArray[np.intp]) -> float:
-        """What an average calibration row costs beside its steps if these are the stages."""
-        t = self.tables
-        shares = self.envelope.reaching(self.limits, t.filtered, stages)
-        return float(shares @ stage_costs(t, t.ends[stages]))
+    def under(self, window: int, margin: float, filtered: bool) -> NSVEngine:
+        """Return an engine with other limits and all else in common."""
+        found = copy(self)
+        found.set_limits(window, margin, filtered)
+        return found
 
-    def _choose_stages(self) -> None:
-        """Keep the stages at which calibration rows cost least; the last is g_0, and stays."""
-        last = len(self.tables.ends) - 1
-        early = (kept for n in range(last + 1) for kept in combinations(range(last), n))
-        kept = min((np.array([*some, last]) for some in early), key=self._overhead)
-        self.tables = self.tables._replace(ends=self.tables.ends[kept])
-        self.envelope.keep(kept)
-
-    def run(self, X: NDArray[Any]) -> tuple[Floats, NDArray[np.intp]]:
+    def run(self, X: NDArray[Any]) -> tuple[Floats, Ints]:
         """Return the outputs and the steps: one for the start, one a vector touched."""
-        output, touched = np.empty(len(X)), np.empty(len(X), dtype=np.intp)
+        found = self.answers(X, self.limits)
+        return found.output, found.touched + 1
 
-        def work(start: int, stop: int) -> None:
-            part = slice(start, stop)
-            self._answer(self.embed(X[part]), output[part], touched[part])
+    def record(self, X: NDArray[Any]) -> Walks:
+        """Walk rows to the end, with the filter's output whether it may decide or not."""
+        return self.walks(X, self.candidates._replace(ends=self.tables.ends))
 
-        if self.compiled and len(X) <= CHUNK:  # a query that comes alone should not wait for Python
-            self._answer(self.embed(X), output, touched)
-        elif self.compiled:
-            over_chunks(work, len(X), CHUNK)
-        else:
-            for r, x in enumerate(self.embed(X)):
-                output[r], touched[r], _ = walk(self.tables, self.limits, x, self._values(X[r]))
-        return output, touched + 1
-
-    def _answer(self, rows: NDArray[Any], output: Floats, touched: NDArray[np.intp]) -> None:
-        t, limits = self.tables, self.limits
-        low, high = (limits.filter_low, limits.filter_high) if t.filtered else (-np.inf, np.inf)
-        left = loops.filter_rows(t.linear, t.linear_bias, low, high, rows, output, touched)
-        if left:
-            loops.answer(t, limits, rows, left, output, touched)
+    def read(self, walks: Walks) -> Answers:
+        """Return what `answers` would say of recorded rows, bit for bit."""
+        return walks.within(self.limits, self.tables.filtered)
 
     def trace(self, x: NDArray[Any]) -> NSVTrace:
         """Return the record of one query, with where it would have gone."""
-        output, steps = self.run(x[None])
-        heard, partial, index, value = self.whole(x[None])
-        t, limits = self.tables, self.limits
+        walks = self.walks(x[None])
+        found = self.read(walks) if self.compiled else self.answers(x[None], self.limits)
+        t, limits, heard = self.tables, self.limits, walks.heard[0]
         score = approximate_kernel(t, self.embed(x[None])[0], t.ends[-1])
-        stages = [t.ends, heard[0, 1:], limits.stage_low, limits.stage_high]
+        stages = [t.ends, heard[1:], limits.stage_low, limits.stage_high]
         return NSVTrace(
             exact=float(self.machine.decision_function(x[None])[0]),
-            output=float(output[0]),
-            stop=int(steps[0]) - 1,
-            filtered=t.filtered and not limits.filter_low <= heard[0, 0] <= limits.filter_high,
-            filter_output=float(heard[0, 0]) if t.filtered else np.nan,
+            output=float(found.output[0]),
+            stop=int(found.touched[0]),
+            filtered=bool(found.stage[0] == loops.BY_FILTER),
+            filter_output=float(heard[0]) if t.filtered else np.nan,
             filter_low=limits.filter_low if t.filtered else np.nan,
             filter_high=limits.filter_high if t.filtered else np.nan,
-            partial=partial[0],
+            partial=walks.partial[0],
             low=limits.low,
             high=limits.high,
-            index=index,
-            value=value,
-            score=np.concatenate([[0.0], score[index[1:]]]),
+            index=walks.index,
+            value=walks.value,
+            score=np.concatenate([[0.0], score[walks.index[1:]]]),
             stages=np.column_stack(stages) if t.approximate else np.empty((0, 4)),
         )
 
-    def _values(self, x: NDArray[Any]) -> Any:
-        """Return the kernel values of x as a function of which vectors are asked for."""
-        kernel, vectors = self.machine.kernel, self.machine.vectors
-        return lambda which: np.asarray(kernel(x[None], vectors[which]), dtype=np.float64)[0]
+    def _tables(self, filtered: bool) -> loops.Tables:
+        return self.candidates if filtered else with_filter(self.candidates, None)
+
+    def _slack(self) -> float:
+        """A few rounding errors of the largest sum there can be."""
+        largest = float(self.form.diag(self.machine.vectors).max(initial=1.0))
+        size = largest * np.abs(self.machine.beta).sum() + abs(self.machine.bias)
+        return 16 * np.finfo(np.float64).eps * float(size)
+
+    def _overhead(
+        self, t: loops.Tables, limits: loops.Limits, stages: NDArray[np.intp]
+    ) -> float:
+        """What an average calibration row costs beside its steps if these are the stages."""
+        shares = self.envelope.reaching(limits, t.filtered, stages)
+        return float(shares @ stage_costs(t, t.ends[stages]))
+
+    def _cheapest_stages(self, t: loops.Tables, limits: loops.Limits) -> NDArray[np.intp]:
+        """The stages at which calibration rows cost least; the last is g_0, and stays."""
+        last = len(t.ends) - 1
+        early = (kept for n in range(last + 1) for kept in combinations(range(last), n))
+        some = (np.array([*kept, last]) for kept in early)
+        return min(some, key=lambda stages: self._overhead(t, limits, stages))
 
     def _walker_of(self, part: Part, options: Options) -> Walker:
         """The walker that answers a part; one on the same machine shares its tables."""
@@ -213,8 +156,8 @@ class NSVEngine(Walker):
             walker = self._walker_of(part, options)
             rungs, scale = _matching(walker, self)
             for start in range(0, len(part.rows), CHUNK):
-                rows = part.rows[start : start + CHUNK]
-                ladders = walker.ladders(rows)
+                walks = walker.walks(part.rows[start : start + CHUNK])
+                ladders = np.hstack([walks.heard, walks.partial[:, 1:]])
                 envelope.add(scale * ladders[:, rungs], scale * ladders[:, -1])
         return envelope.close()
 

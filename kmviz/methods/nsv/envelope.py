@@ -19,6 +19,13 @@ from kmviz.methods.nsv.linear import tightened
 Floats = NDArray[np.float64]
 
 
+def of_stages(limits: Limits, stages: NDArray[np.intp]) -> Limits:
+    """Return the limits of a walk that takes these stages and no others."""
+    return limits._replace(
+        stage_low=limits.stage_low[stages], stage_high=limits.stage_high[stages]
+    )
+
+
 class Envelope:
     """Simple thresholds of every rung, from calibration rows added bit by bit.
 
@@ -88,14 +95,6 @@ class Envelope:
         return Limits(
             float(low[0]), float(high[0]), low[1:steps], high[1:steps], low[last:], high[last:]
         )
-
-    def keep(self, stages: NDArray[np.intp]) -> None:
-        """Forget all stages but these."""
-        steps = np.arange(1 + self.n_stages, len(self.low))
-        rungs = np.concatenate([[0], 1 + stages, steps])
-        self.low, self.high, self.spread = (a[rungs] for a in (self.low, self.high, self.spread))
-        self.starts = self.starts[:, rungs[: 1 + len(stages)]]
-        self.n_stages = len(stages)
 
     def reaching(self, limits: Limits, filtered: bool, stages: NDArray[np.intp]) -> Floats:
         """Return the share of calibration rows that reach each of these stages, and no others."""

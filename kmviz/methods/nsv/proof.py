@@ -86,4 +86,4 @@ def _winners(clf: Any, outputs: list[NDArray[Any]]) -> NDArray[np.intp]:
 
 def _set_margin(clf: Any, margin: float) -> None:
     for engine in clf.engines_:
-        engine.set_limits(clf.window, margin)
+        engine.set_limits(clf.window, margin, clf.linear_filter)

@@ -11,7 +11,8 @@ from scipy.linalg import eigh
 
 from kmviz import kernels
 from kmviz.loops.kernel import LINEAR, POLYNOMIAL, RADIAL
-from kmviz.loops.nsv import EXACT, NEAREST, TUG_OF_WAR, Tables
+from kmviz.loops.nsv import Tables
+from kmviz.loops.nsv_order import EXACT, NEAREST, TUG_OF_WAR
 from kmviz.machines import KernelMachine
 
 ORDERS = {"nearest": NEAREST, "tug_of_war": TUG_OF_WAR, "exact": EXACT}

@@ -1,4 +1,4 @@
-"""The walk of one query in NumPy: the twin of `kmviz.loops.nsv.walk`.
+"""The walk of one query in NumPy: the twin of `kmviz.loops.nsv`.
 
 It also serves kernels that compiled code must not stand in for: the exact kernel values come
 from a function that is called for the vectors touched and for no others.
@@ -14,32 +14,30 @@ from numpy.typing import NDArray
 
 from kmviz.kernels import RBF, Linear, Polynomial, power
 from kmviz.loops.kernel import POLYNOMIAL, RADIAL
-from kmviz.loops.nsv import EXACT, TUG_OF_WAR, Limits, Tables
+from kmviz.loops.nsv import BY_FILTER, BY_WALK, Limits, Tables
+from kmviz.loops.nsv_order import EXACT, TUG_OF_WAR
 
 Values = Callable[[NDArray[np.intp]], NDArray[np.float64]]
 
 
-def walk(
-    t: Tables, limits: Limits, x: NDArray[Any], values: Values
-) -> tuple[float, int, NDArray[np.float64]]:
+def walk(t: Tables, limits: Limits, x: NDArray[Any], values: Values) -> tuple[float, int, int]:
     """Answer one embedded query.
 
     Returns
     -------
-    output, touched, partial
-        What was answered, how many vectors were touched, and g_0 .. g_touched.
+    output, touched, stage
+        What was answered, how many vectors were touched, and what decided: see
+        `kmviz.loops.nsv`.
     """
-    g, decided, _, approximation = approach(t, limits, x)
-    partial = [g]
-    if decided:
-        return g, 0, np.array(partial)
+    g, stage, _, approximation = approach(t, limits, x)
+    if stage != BY_WALK:
+        return g, 0, stage
     for k, i in enumerate(arrange(t, x, approximation), start=1):
         exact = float(values(np.array([i]))[0])
         g += t.beta[i] * (exact - approximation[i] if t.approximate else exact)
-        partial.append(g)
         if g < limits.low[k] or g > limits.high[k]:
-            return g, k, np.array(partial)
-    return g, len(t.beta), np.array(partial)
+            return g, k, stage
+    return g, len(t.beta), stage
 
 
 def whole_walk(
@@ -54,16 +52,35 @@ def whole_walk(
     return heard, partial, order, exact
 
 
+def stopped(
+    limits: Limits, filtered: bool, heard: NDArray[np.float64], partial: NDArray[np.float64]
+) -> tuple[NDArray[np.float64], NDArray[np.intp], NDArray[np.intp]]:
+    """Stop recorded walks within `limits`: the twin of `kmviz.loops.nsv.read`."""
+    outside = (partial < limits.low) | (partial > limits.high)
+    outside[:, 0], outside[:, -1] = False, True
+    touched = outside.argmax(axis=1)
+    output = np.take_along_axis(partial, touched[:, None], axis=1)[:, 0]
+    stage = np.full(len(partial), BY_WALK)
+    for s in reversed(range(len(limits.stage_low))):
+        said = heard[:, 1 + s]
+        early = (said < limits.stage_low[s]) | (said > limits.stage_high[s])
+        output[early], touched[early], stage[early] = said[early], 0, s
+    said = heard[:, 0]
+    first = filtered & ((said < limits.filter_low) | (said > limits.filter_high))
+    output[first], touched[first], stage[first] = said[first], 0, BY_FILTER
+    return output, touched, stage
+
+
 def approach(
     t: Tables, limits: Limits, x: NDArray[Any]
-) -> tuple[float, bool, NDArray[np.float64], NDArray[np.float64]]:
-    """Filter and stages: the output, whether it decides, what was heard, the approximation."""
+) -> tuple[float, int, NDArray[np.float64], NDArray[np.float64]]:
+    """Filter and stages: the output, what decided, what was heard, the approximation."""
     heard = np.zeros(1 + len(t.ends))
     approximation = np.zeros(len(t.beta))
     if t.filtered:
         heard[0] = float(x @ t.linear) - t.linear_bias
         if heard[0] < limits.filter_low or heard[0] > limits.filter_high:
-            return heard[0], True, heard, approximation
+            return heard[0], BY_FILTER, heard, approximation
     output = -t.bias
     for s, end in enumerate(t.ends):
         approximation = approximate_kernel(t, x, end)
@@ -71,8 +88,8 @@ def approach(
             output = float(t.beta @ approximation) - t.bias
             heard[1 + s] = output
             if output < limits.stage_low[s] or output > limits.stage_high[s]:
-                return output, True, heard, approximation
-    return output, False, heard, approximation
+                return output, s, heard, approximation
+    return output, BY_WALK, heard, approximation
 
 
 def approximate_kernel(t: Tables, x: NDArray[Any], end: int) -> NDArray[np.float64]:

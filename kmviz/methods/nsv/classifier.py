@@ -250,9 +250,7 @@ class NSVClassifier(MachineClassifier):
             found.append(Calibrated(problem.machine, linear, parts, calibration))
         return found
 
-    def _assemble(
-        self, calibrated: list[Calibrated], proof: NDArray[Any] | None
-    ) -> NSVClassifier:
+    def _assemble(self, calibrated: list[Calibrated], proof: NDArray[Any] | None) -> NSVClassifier:
         """Measure the envelopes under the present parameters, and prove what is promised."""
         self.calibrated_, self.proof_rows_ = calibrated, proof
         cross_fitted = calibrated[0].calibration in CROSS_FITTED

@@ -130,9 +130,7 @@ class NSVEngine(Walker):
         size = largest * np.abs(self.machine.beta).sum() + abs(self.machine.bias)
         return 16 * np.finfo(np.float64).eps * float(size)
 
-    def _overhead(
-        self, t: loops.Tables, limits: loops.Limits, stages: NDArray[np.intp]
-    ) -> float:
+    def _overhead(self, t: loops.Tables, limits: loops.Limits, stages: NDArray[np.intp]) -> float:
         """What an average calibration row costs beside its steps if these are the stages."""
         shares = self.envelope.reaching(limits, t.filtered, stages)
         return float(shares @ stage_costs(t, t.ends[stages]))

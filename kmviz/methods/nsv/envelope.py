@@ -21,9 +21,7 @@ Floats = NDArray[np.float64]
 
 def of_stages(limits: Limits, stages: NDArray[np.intp]) -> Limits:
     """Return the limits of a walk that takes these stages and no others."""
-    return limits._replace(
-        stage_low=limits.stage_low[stages], stage_high=limits.stage_high[stages]
-    )
+    return limits._replace(stage_low=limits.stage_low[stages], stage_high=limits.stage_high[stages])
 
 
 class Envelope:

@@ -19,20 +19,20 @@ middle.selectbox("The sum starts from", list(nsv.STARTS), key="start", format_fu
 right.toggle("Linear filter first", key="filter", help="A linear SVM settles the easy queries.")
 right.caption("Moving w or the filter reads the same partial outputs again; nothing is fitted.")
 
-chosen = nsv.setting()
-reading = nsv.read(problem, chosen)
-ui.metrics(nsv.metrics(problem, reading))
+now, chosen = nsv.shown(problem), nsv.choice()
+reading = now.study.read(**chosen)
+ui.metrics(nsv.metrics(now, reading))
 
 st.subheader("Every query's effort", anchor=False)
 ui.chart(
-    nsv.effort_figure(problem, reading), "effort",
-    "Output f(x) of each test query against the steps it took, with the thresholds as lines and "
-    "disagreements marked.",
+    nsv.effort_figure(now, reading), "effort",
+    "Sum g of each test query where it stopped against the steps it took, with the thresholds as "
+    "lines and disagreements marked.",
     on_select=ui.pick("effort"),
 )  # fmt: skip
-ui.look_for(nsv.look_effort(reading))
+ui.look_for(nsv.look_effort(now, reading))
 
-record = nsv.trace(problem, chosen)
+record = nsv.trace(now, chosen)
 st.subheader(f"Query {problem.query}: step by step", anchor=False)
 walk = nsv.trajectory_figure(problem, record)
 ui.chart(
@@ -46,15 +46,15 @@ ui.chart(
     "The query and the first support vectors it asks, as images or as points on the map.",
 )  # fmt: skip
 
-st.subheader("Fewer steps against more disagreements", anchor=False)
+st.subheader("Speed against disagreements", anchor=False)
 ui.chart(
-    nsv.tradeoff_figure(problem, chosen, reading), "tradeoff",
-    "Times fewer steps against the share of answers that differ, for several settings, with the "
+    nsv.tradeoff_figure(now, reading), "tradeoff",
+    "Honest speedup against the share of answers that differ, for several settings, with the "
     "present one marked.",
 )  # fmt: skip
 ui.look_for(nsv.look_tradeoff(problem))
 ui.take_home(
-    problem, estimator=lambda: nsv.estimator(problem, chosen), trace=record.to_frame, figure=walk,
-    code=nsv.code(problem, chosen), name="nsv",
+    problem, estimator=lambda: now.estimator(**chosen), trace=record.to_frame, figure=walk,
+    code=now.code(**chosen), name="nsv",
 )  # fmt: skip
 ui.finish()

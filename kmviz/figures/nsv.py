@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -12,60 +12,59 @@ import plotly.graph_objects as go
 from numpy.typing import NDArray
 
 from kmviz.figures import boundary, theme
-from kmviz.traces import NSVTrace
+from kmviz.traces import NSVReading, NSVTrace
 
 #: Support vectors shown as pictures or marked on a map.
 SHOWN = 8
 
 
-@dataclass(frozen=True, eq=False)
-class Efforts:
-    """What the chart of all queries reads: one entry a query, and the thresholds."""
+def effort(
+    reading: NSVReading, rows: NDArray, query: int | None = None, height: int = 430
+) -> go.Figure:
+    """Draw each query's g where it stopped against the steps it took, thresholds as lines.
 
-    rows: NDArray  # rows of X_test
-    exact: NDArray  # f(x)
-    steps: NDArray  # 1 + vectors touched
-    agrees: NDArray  # whether the sign is the exact machine's
-    low: NDArray  # L_k, k = 0 .. m
-    high: NDArray
+    The paper's figure 3 draws f(x) instead, so that queries seem to stop within the band.
 
-
-def effort(efforts: Efforts, query: int | None = None, height: int = 430) -> go.Figure:
-    """Draw f(x) against the steps it took (the paper's figure 3), thresholds as lines."""
-    k = np.arange(1, len(efforts.low) + 1)
+    Parameters
+    ----------
+    reading : one reading of a machine of two classes
+    rows : the row of X_test that each query is
+    query : the row that is selected
+    """
+    k = np.arange(1, len(reading.low) + 1)
     shown = np.unique(np.round(np.geomspace(1, len(k), 600)).astype(np.intp)) - 1
     traces: list[Any] = [
-        _threshold(k[shown], efforts.high[shown], "threshold H", True),
-        _threshold(k[shown], efforts.low[shown], "threshold L", False),
+        _threshold(k[shown], _finite(reading.high[shown]), "threshold H", True),
+        _threshold(k[shown], _finite(reading.low[shown]), "threshold L", False),
     ]
-    agrees = np.flatnonzero(efforts.agrees)
-    agrees = agrees[theme.uncovered(np.log(efforts.steps[agrees]), efforts.exact[agrees])]
+    agrees = np.flatnonzero(reading.agrees)
+    agrees = agrees[theme.uncovered(np.log(reading.steps[agrees]), reading.outputs[agrees])]
     groups = (
         ("same class as the exact machine", agrees, theme.COLORS[2], "circle", 7, 0.5),
-        ("disagreement", np.flatnonzero(~efforts.agrees), theme.COLORS[6], "x", 12, 1.0),
+        ("disagreement", np.flatnonzero(~reading.agrees), theme.COLORS[6], "x", 12, 1.0),
     )
     for name, drawn, color, symbol, size, opacity in groups:
         traces.append(
             theme.scatter(
-                len(efforts.rows),
-                x=theme.light(efforts.steps[drawn]),
-                y=theme.light(efforts.exact[drawn]),
-                customdata=efforts.rows[drawn].astype(np.int32),
+                len(rows),
+                x=theme.light(reading.steps[drawn]),
+                y=theme.light(reading.outputs[drawn]),
+                customdata=np.column_stack([rows[drawn], theme.light(reading.exact[drawn])]),
                 mode="markers",
                 name=name,
                 marker={"color": color, "symbol": symbol, "size": size, "opacity": opacity},
-                hovertemplate="query %{customdata}<br>f(x) = %{y:.3g}<br>%{x:,} steps"
-                "<extra>click to follow it</extra>",
+                hovertemplate="query %{customdata[0]}<br>g = %{y:.3g} after %{x:,} steps"
+                "<br>f(x) = %{customdata[1]:.3g}<extra>click to follow it</extra>",
             )
         )
-    if query is not None and query in efforts.rows:
-        at = int(np.flatnonzero(efforts.rows == query)[0])
-        traces.append(theme.star(efforts.steps[at], efforts.exact[at], "the query"))
-    reach = 1.15 * float(np.abs(efforts.exact).max(initial=1e-9))
+    if query is not None and query in rows:
+        at = int(np.flatnonzero(rows == query)[0])
+        traces.append(theme.star(reading.steps[at], reading.outputs[at], "the query"))
+    reach = 1.15 * float(np.abs(reading.outputs).max(initial=1e-9))
     return theme.figure(
         traces,
         "steps: 1 for the start, 1 for each support vector touched (log scale)",
-        "f(x) of the exact machine",
+        "g at the stop",
         height=height,
         xaxis={"type": "log", "range": [-0.08, float(np.log10(len(k))) + 0.05]},
         yaxis={"range": [-reach, reach]},
@@ -86,11 +85,10 @@ def trajectory(
         for step, i, v in zip(k[1:], trace.index[1:], trace.value[1:])
     ][: shown.stop - 1]
     texts = np.array(["start", *hover], dtype=object)
-    low, high = _drawable(trace.low[shown], trace.high[shown], trace.partial[shown])
     level = theme.light([trace.exact, trace.exact])
     traces = [
-        _threshold(k[shown], high, "threshold H", True),
-        _threshold(k[shown], low, "threshold L", False),
+        _threshold(k[shown], _finite(trace.high[shown]), "threshold H", True),
+        _threshold(k[shown], _finite(trace.low[shown]), "threshold L", False),
         _line(k[stop : shown.stop], trace.partial[stop : shown.stop], texts[stop : shown.stop],
               "where it would have gone", dash="dot", opacity=0.45),
         _line(k[: stop + 1], trace.partial[: stop + 1], texts[: stop + 1], "partial output g_k",
@@ -187,7 +185,7 @@ def _coarse(plane: boundary.Plane) -> boundary.Plane:
 def tradeoff(
     table: pd.DataFrame, present: tuple[float, float], title: str | None = None, height: int = 430
 ) -> go.Figure:
-    """Draw m/k against disagreements.
+    """Draw honest speedup against disagreements.
 
     Parameters
     ----------
@@ -205,12 +203,12 @@ def tradeoff(
                 line={"color": theme.COLORS[slot % 10], "width": 1},
                 marker={"color": theme.COLORS[slot % 10], "symbol": theme.SYMBOLS[slot % 10],
                         "size": 9},
-                hovertemplate="w = %{customdata}<br>m/k %{x:.3g}<br>%{y:.2f}% disagree",
+                hovertemplate="w = %{customdata}<br>%{x:.3g} times faster<br>%{y:.2f}% disagree",
             )
         )  # fmt: skip
     traces.append(theme.star(*present, "the present setting"))
     return theme.figure(
-        traces, "m/k: times fewer steps than support vectors (log scale)",
+        traces, "honest speedup: cost of the exact machine over this one's (log scale)",
         "answers that differ from the exact machine (%)", title, height,
         xaxis={"type": "log"}, yaxis={"rangemode": "tozero"},
     )  # fmt: skip
@@ -245,12 +243,9 @@ def _line(
     )
 
 
-def _drawable(low: NDArray, high: NDArray, partial: NDArray) -> tuple[NDArray, NDArray]:
+def _finite(values: NDArray) -> NDArray:
     """Thresholds without infinite ends, which no axis can show."""
-    low, high = low.astype(np.float64), high.astype(np.float64)
-    low[~np.isfinite(low)] = np.nan
-    high[~np.isfinite(high)] = np.nan
-    return low, high
+    return np.where(np.isfinite(values), values, np.nan)
 
 
 def _verdict(trace: NSVTrace) -> str:

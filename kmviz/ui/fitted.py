@@ -8,6 +8,7 @@ come from the same two mappings.
 from __future__ import annotations
 
 from collections.abc import Mapping
+from copy import copy
 from dataclasses import dataclass
 from typing import Any
 
@@ -24,6 +25,8 @@ from kmviz.ui.work import Shelf
 MOST_ROWS = 2_000
 
 _fitted, _studies = Shelf(12), Shelf(6)
+#: Classifiers that others are refitted from: they hold what calibrates them.
+_sources = Shelf(3)
 
 
 @dataclass(frozen=True, eq=False)
@@ -78,6 +81,20 @@ def show(
 
 
 def _fit(problem: Problem, known: Method, parameters: Mapping[str, Any]) -> Any:
+    """Fit, or have a classifier refitted that differs in nothing that takes training."""
+    refits = getattr(known.cls, "refits", ())
+    if not refits:
+        return _train(problem, known, parameters)
+    trained = {name: value for name, value in parameters.items() if name not in refits}
+    key = (problem.key, known.name, tuple(sorted(trained.items())))
+    source = _sources.get(key, lambda: _train(problem, known, parameters), f"{known.title}:")
+    others = {name: value for name, value in parameters.items() if name in refits}
+    if source.get_params(deep=False).items() >= others.items():
+        return copy(source)  # without what calibrates it
+    return copy(source.refitted(**others))
+
+
+def _train(problem: Problem, known: Method, parameters: Mapping[str, Any]) -> Any:
     X, y = problem.data.X_train, problem.data.y_train
     if not known.takes_frozen:
         return known.cls(**parameters).fit(X, y)

@@ -9,6 +9,7 @@ from sklearn.svm import SVC
 from kmviz import NSVClassifier
 from kmviz.figures import nsv
 from kmviz.figures.boundary import Plane
+from kmviz.traces import NSVReading
 
 X, Y = make_moons(120, noise=0.25, random_state=0)
 NAMES = ("down", "up")
@@ -24,16 +25,21 @@ def by_name(figure):
 
 
 def test_effort_marks_disagreements_and_the_query():
-    efforts = nsv.Efforts(
-        rows=np.array([0, 3, 5]), exact=np.array([1.0, -0.2, 2.0]), steps=np.array([2, 40, 1]),
-        agrees=np.array([True, False, True]), low=np.full(51, -0.5), high=np.full(51, 0.5),
+    reading = NSVReading(
+        outputs=np.array([1.0, -0.2, 2.0]), steps=np.array([2, 40, 1]),
+        agrees=np.array([True, False, True]), exact=np.array([1.5, 0.1, 3.0]), overhead=3.0,
+        stop=np.array([1, 39, 0]), filtered=np.array([False, False, True]),
+        stage=np.full(3, -1), low=np.append(-np.inf, np.full(50, -0.5)), high=np.full(51, 0.5),
     )  # fmt: skip
-    traces = by_name(nsv.effort(efforts, query=3))
-    assert list(traces["disagreement"].customdata) == [3]
+    traces = by_name(nsv.effort(reading, np.array([0, 3, 5]), query=3))
+    assert [row for row, _ in traces["disagreement"].customdata] == [3]
+    assert traces["disagreement"].customdata[0][1] == pytest.approx(0.1)
     assert list(traces["same class as the exact machine"].x) == [2, 1]
+    assert list(traces["same class as the exact machine"].y) == [1.0, 2.0]
     assert (traces["the query"].x[0], traces["the query"].y[0]) == (40, pytest.approx(-0.2))
     assert set(traces["threshold H"].y) == {0.5}
     assert traces["threshold L"].x[-1] == 51
+    assert np.isnan(traces["threshold L"].y[0])  # no axis shows an infinite threshold
 
 
 def test_trajectory_splits_where_it_stopped(clf):

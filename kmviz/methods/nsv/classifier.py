@@ -29,9 +29,6 @@ from kmviz.methods.nsv.study import NSVStudy
 from kmviz.methods.nsv.tables import Options
 from kmviz.methods.progress import part
 
-#: Parameters that a fitted classifier can change without training.
-REFITTED = ("window", "order", "n_components", "linear_filter", "start", "margin")
-
 #: What a stored or copied classifier does without.
 _LEFT_BEHIND = ("calibrated_", "proof_rows_")
 
@@ -107,6 +104,9 @@ class NSVClassifier(MachineClassifier):
     """
 
     study_class = NSVStudy
+
+    #: Parameters that `refitted` takes.
+    refits: ClassVar = ("window", "order", "n_components", "linear_filter", "start", "margin")
 
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
         "estimator": [BaseEstimator, None],
@@ -205,8 +205,8 @@ class NSVClassifier(MachineClassifier):
         """
         check_is_fitted(self, "engines_")
         for name in parameters:
-            if name not in REFITTED:
-                raise ValueError(f"{name} cannot be changed without fitting; {REFITTED} can.")
+            if name not in self.refits:
+                raise ValueError(f"{name} cannot be changed without fitting; {self.refits} can.")
         if not hasattr(self, "calibrated_"):
             raise ValueError(
                 "This NSVClassifier was stored or copied, and what calibrates it was left behind: "

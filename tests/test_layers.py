@@ -169,7 +169,6 @@ ALLOWED = {
 KNOWN = {
     "kmviz/evaluation/accelerate.py": ["_calibration_rows"],
     "kmviz/ui/falk.py": ["_evaluate", "_local"],
-    "kmviz/ui/nsv.py": ["_adopt", "_assemble", "_train"],
     "kmviz/ui/reduced.py": ["_adopt", "_train"],
 }
 

@@ -84,17 +84,17 @@ def _fit(problem: Problem, known: Method, parameters: Mapping[str, Any]) -> Any:
     """Fit, or have a classifier refitted that differs in nothing that takes training."""
     refits = getattr(known.cls, "refits", ())
     if not refits:
-        return _train(problem, known, parameters)
+        return _fit_anew(problem, known, parameters)
     trained = {name: value for name, value in parameters.items() if name not in refits}
     key = (problem.key, known.name, tuple(sorted(trained.items())))
-    source = _sources.get(key, lambda: _train(problem, known, parameters), f"{known.title}:")
+    source = _sources.get(key, lambda: _fit_anew(problem, known, parameters), f"{known.title}:")
     others = {name: value for name, value in parameters.items() if name in refits}
     if source.get_params(deep=False).items() >= others.items():
         return copy(source)  # without what calibrates it
     return copy(source.refitted(**others))
 
 
-def _train(problem: Problem, known: Method, parameters: Mapping[str, Any]) -> Any:
+def _fit_anew(problem: Problem, known: Method, parameters: Mapping[str, Any]) -> Any:
     X, y = problem.data.X_train, problem.data.y_train
     if not known.takes_frozen:
         return known.cls(**parameters).fit(X, y)

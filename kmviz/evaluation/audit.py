@@ -1,4 +1,4 @@
-"""A fast classifier at work, checked against its exact machine on a sample of its queries."""
+"""A fast classifier at work, checked against the model it replaces on a sample of its queries."""
 
 from __future__ import annotations
 
@@ -13,7 +13,6 @@ from sklearn.utils import _safe_indexing, check_random_state
 from sklearn.utils.validation import _num_samples, check_is_fitted
 
 from kmviz.evaluation.fidelity import disagreement
-from kmviz.evaluation.reference import exact_labels
 from kmviz.io.table import TableClassifier
 
 
@@ -28,7 +27,7 @@ class Audit:
     Attributes
     ----------
     rows : int
-        Queries that were answered exactly as well.
+        Queries that the model itself answered as well.
     disagreements : int
         How many of them differed.
     rate : float
@@ -37,7 +36,7 @@ class Audit:
         The exact two-sided confidence interval of the true rate.
     confidence : float
     promised : float or None
-        The rate that calibration promised, None if nothing was.
+        The rate that was promised, None if nothing was.
     exceeded : bool
         Whether even `low` is above what was promised.
     """
@@ -69,7 +68,10 @@ def audit(
     *,
     confidence: float = 0.95,
 ) -> Audit:
-    """Ask the exact machine about a sample of queries.
+    """Ask the model that a fast classifier replaces about a sample of queries.
+
+    That is `clf.estimator_`, whole: the fitted estimator that was handed in or trained, with the
+    steps before its machine.
 
     Parameters
     ----------
@@ -118,7 +120,7 @@ def audit(
     rng = check_random_state(random_state)
     sample = np.sort(rng.choice(n, size=ceil(share * n), replace=False))
     rows = _safe_indexing(X, sample)
-    found = disagreement(clf.predict(rows), exact_labels(clf, rows), confidence)
+    found = disagreement(clf.predict(rows), clf.estimator_labels(rows), confidence)
     promise = getattr(clf, "promise_", None)
     result = Audit(
         rows=len(sample),

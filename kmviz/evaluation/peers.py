@@ -27,7 +27,7 @@ from kmviz.evaluation.reference import Reference, with_string_kernel
 from kmviz.kernels import RBF, is_known
 from kmviz.machines import KernelEmbedding
 from kmviz.machines.named import string_kernel
-from kmviz.machines.reading import last_step
+from kmviz.machines.unwrap import last_step
 
 COMPONENTS = 100
 

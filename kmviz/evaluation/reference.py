@@ -22,7 +22,8 @@ from sklearn.utils.validation import check_is_fitted
 from kmviz.evaluation.cost import Decide, one_thread
 from kmviz.kernels import is_known
 from kmviz.machines.named import string_kernel
-from kmviz.machines.reading import last_step, support_vectors
+from kmviz.machines.reading import support_vectors
+from kmviz.machines.unwrap import last_step
 from kmviz.methods.exact import ExactClassifier
 
 

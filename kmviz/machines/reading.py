@@ -8,24 +8,19 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 from scipy.sparse import issparse
-from sklearn.frozen import FrozenEstimator
-from sklearn.pipeline import Pipeline
+from sklearn.base import is_outlier_detector, is_regressor
 from sklearn.svm import SVC, LinearSVC, NuSVC
 from sklearn.utils.validation import check_is_fitted
 
 from kmviz.kernels import Linear
 from kmviz.machines.machine import KernelMachine
 from kmviz.machines.named import named_kernel
+from kmviz.machines.unwrap import last_step
+
+#: Where estimators of estimators keep what they trained.
+INSIDE = ("estimators_", "calibrated_classifiers_", "estimator_", "best_estimator_")
 
 READABLE = "SVC, NuSVC, LinearSVC or KernelFisherClassifier (or a Pipeline that ends in one)"
-
-
-def last_step(estimator: Any) -> Any:
-    """Return what actually decides: inside a FrozenEstimator, at the end of a Pipeline."""
-    while isinstance(estimator, FrozenEstimator | Pipeline):
-        is_frozen = isinstance(estimator, FrozenEstimator)
-        estimator = estimator.estimator if is_frozen else estimator[-1]
-    return estimator
 
 
 def read_binary(fitted: Any) -> KernelMachine:
@@ -39,11 +34,7 @@ def read_binary(fitted: Any) -> KernelMachine:
         bias = -float(np.ravel(estimator.intercept_)[0])
         return KernelMachine(estimator.coef_, np.ones(1), bias, Linear())
     if not isinstance(estimator, SVC | NuSVC):
-        inner = " Its best_estimator_ may be one." if hasattr(estimator, "best_estimator_") else ""
-        raise TypeError(
-            f"{type(estimator).__name__} is not a kernel machine that can be read; give {READABLE}."
-            f"{inner}"
-        )
+        raise TypeError(unreadable(estimator))
     order = np.argsort(estimator.support_, kind="stable")  # file order
     beta = _weights(estimator).ravel()[order]
     bias = -float(estimator.intercept_[0])
@@ -75,6 +66,27 @@ def read_pairs(svc: Any) -> list[KernelMachine]:
             KernelMachine(vectors[taken[kept]], beta[kept], -float(svc.intercept_[p]), kernel)
         )
     return machines
+
+
+def unreadable(estimator: Any) -> str:
+    """Say why no machine is read from an estimator."""
+    name = type(estimator).__name__
+    if is_regressor(estimator):
+        return f"{name} predicts numbers, and a fast method here decides between classes."
+    if is_outlier_detector(estimator):
+        return f"{name} finds outliers, and a fast method here decides between classes."
+    inside = [key for key in INSIDE if hasattr(estimator, key)]
+    hint = f" What its {inside[0]} holds may be one." if inside else ""
+    return f"{name} is not a kernel machine that can be read; give {READABLE}.{hint}"
+
+
+def refuse_unreadable(estimator: Any) -> None:
+    """Refuse a fitted last step that no machine can be read from, before anything is asked of it.
+
+    With several classes an estimator that is none may still train a machine for each pair.
+    """
+    if not hasattr(estimator, "classes_"):
+        raise TypeError(unreadable(estimator))
 
 
 def _refuse_many_classes(estimator: Any) -> None:

@@ -30,8 +30,15 @@ from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from kmviz.machines import KernelMachine
+from kmviz.machines.affine import Affine, affine
 from kmviz.machines.pairs import by_votes
-from kmviz.machines.reading import last_step, read_binary, read_pairs, refuse_precomputed
+from kmviz.machines.reading import (
+    read_binary,
+    read_pairs,
+    refuse_precomputed,
+    refuse_unreadable,
+)
+from kmviz.machines.unwrap import first_steps, has_first_steps, last_step, refuse_own_answers
 from kmviz.methods.study import Study
 from kmviz.traces import Trace
 
@@ -39,6 +46,9 @@ FLOATS = [np.float64, np.float32]
 
 #: Up to this many numbers a query goes past scikit-learn's input checks when plainly fine.
 SMALL = 100_000
+
+#: Up to this many rows of a frame, too.
+FEW_ROWS = 64
 
 
 class Engine(Protocol):
@@ -91,8 +101,8 @@ class PairsClassifier(ClassifierMixin, BaseEstimator):
 
     def predict(self, X: ArrayLike) -> NDArray[Any]:
         """Return the class of each row."""
-        winners = self.winners(self.decision_function(X))  # which checks that it is fitted
-        return self.classes_[winners]
+        output = self.decision_function(X)  # which says so where nothing is fitted
+        return self.classes_[self.winners(output)]
 
     def study(self, X: ArrayLike) -> Study:
         """Return what can be read again for the rows X without fitting: see `kmviz.methods.study`.
@@ -110,7 +120,21 @@ class PairsClassifier(ClassifierMixin, BaseEstimator):
 
     def winners(self, output: NDArray[np.float64]) -> NDArray[np.intp]:
         """Return the place in `classes_` that each row of `decision_function` stands for."""
-        return (output > 0).astype(np.intp) if output.ndim == 1 else output.argmax(axis=1)
+        if output.ndim == 1:
+            return (output > 0).astype(np.intp)
+        scores = self._by_class(output)
+        return (scores if self._breaks_ties else np.rint(scores)).argmax(axis=1)
+
+    #: With several classes: whether summed outputs decide between classes of as many votes, or
+    #: the first of them wins, as in an SVC with `break_ties=False`.
+    _breaks_ties = True
+
+    #: With several classes: whether `decision_function` keeps a column for each pair, as in an
+    #: SVC with `decision_function_shape="ovo"`.
+    _keeps_pairs = False
+
+    def _by_class(self, output: NDArray[np.float64]) -> NDArray[np.float64]:
+        return by_votes(output, len(self.classes_)) if self._keeps_pairs else output
 
     @property
     def pairs_(self) -> list[tuple[Any, Any]]:
@@ -124,13 +148,14 @@ class PairsClassifier(ClassifierMixin, BaseEstimator):
         """
         if len(self.classes_) == 2:
             return outputs[:, 0]
-        return by_votes(outputs, len(self.classes_))
+        return outputs if self._keeps_pairs else by_votes(outputs, len(self.classes_))
 
     def _pair_index(self, row: ArrayLike, pair: tuple[Any, Any] | None) -> int:
         if pair is None and len(self.classes_) == 2:
             return 0
         if pair is None:
-            top = np.sort(np.argsort(self.decision_function(row)[0])[-2:])
+            scores = self._by_class(self.decision_function(row))[0]
+            top = np.sort(np.argsort(scores)[-2:])
             pair = (self.classes_[top[0]], self.classes_[top[1]])
         if tuple(pair) not in self.pairs_:
             raise ValueError(f"pair must be one of {self.pairs_}; got {pair!r}.")
@@ -182,6 +207,22 @@ class MachineClassifier(PairsClassifier):
         outputs = [machine.decision_function(rows) for machine in self._exact_machines()]
         return self._aggregate(np.column_stack(outputs))
 
+    def machine_rows(self, X: ArrayLike) -> NDArray[Any]:
+        """Return rows as the machines read them: checked, and past the steps before."""
+        return self._rows(X)
+
+    def estimator_labels(self, X: ArrayLike) -> NDArray[Any]:
+        """Return what the whole fitted estimator answers: what every promise is about.
+
+        With several classes, an estimator that has no machine for each pair is trained anew for
+        each of them; then what those machines answer together.
+        """
+        if len(self.classes_) == 2 or _has_pairs(last_step(self.estimator_)):
+            if self.preprocessing_ is None and not hasattr(self.estimator_, "feature_names_in_"):
+                X = validate_data(self, X, reset=False, dtype=FLOATS)  # it was trained so
+            return self.estimator_.predict(X)
+        return self.classes_[self.winners(self.exact_function(X))]
+
     def _exact_machines(self) -> list[KernelMachine]:
         """The machines that the method stands in for, in pair order."""
         return self.machines_
@@ -206,31 +247,38 @@ class MachineClassifier(PairsClassifier):
         """Validate, train, and return the binary problems in pair order."""
         given = SVC() if self.estimator is None else self.estimator
         refuse_precomputed(last_step(given))
+        refuse_own_answers(last_step(given))
         frozen = isinstance(given, FrozenEstimator)
-        through_pipeline = isinstance(given.estimator if frozen else given, Pipeline)
-        X, y = self._validated(X, y, needs_y=not frozen, as_it_is=through_pipeline)
         if frozen:
             check_is_fitted(given.estimator)
-            self.estimator_ = given.estimator
-        else:
-            self.estimator_ = clone(given).fit(X, y)
-        self.classes_ = last_step(self.estimator_).classes_
-        self.preprocessing_ = _first_steps(self.estimator_)
+            refuse_unreadable(last_step(given))
+        X, y = self._validated(X, y, None if not frozen else given.estimator, given)
+        self.estimator_ = given.estimator if frozen else clone(given).fit(X, y)
+        last = last_step(self.estimator_)
+        refuse_unreadable(last)
+        self.classes_ = last.classes_
+        self._breaks_ties, self._keeps_pairs = _ties(last)
+        steps = first_steps(self.estimator_)
+        self.preprocessing_ = _chained(steps)
+        self._affine = affine(steps)
         return self._problems(self._transformed(X), None if frozen else y, given)
 
-    def _validated(self, X: Any, y: Any, needs_y: bool, as_it_is: bool) -> tuple[Any, Any]:
-        if as_it_is:  # a pipeline's first steps may take strings or missing values
+    def _validated(self, X: Any, y: Any, fitted: Any, given: Any) -> tuple[Any, Any]:
+        """Check rows and classes; of a fitted estimator X must have the columns, and names."""
+        as_it_is = has_first_steps(given)  # those may take strings or missing values
+        if fitted is not None:
+            reset = not _take_columns(self, fitted)
+            skip = {"skip_check_array": True} if as_it_is else {"dtype": FLOATS}
+            return validate_data(self, X, reset=reset, **skip), None
+        if as_it_is:
             validate_data(self, X, skip_check_array=True)
-            if needs_y and y is None:
+            if y is None:
                 raise ValueError("This estimator requires y to be passed, but y is None.")
-        elif needs_y:
-            X, y = validate_data(self, X, y, dtype=FLOATS)
         else:
-            X = validate_data(self, X, dtype=FLOATS)
-        if needs_y:
-            check_classification_targets(y)
-            if len(np.unique(np.asarray(y))) < 2:
-                raise ValueError("y holds one class only; a classifier needs at least two classes.")
+            X, y = validate_data(self, X, y, dtype=FLOATS)
+        check_classification_targets(y)
+        if len(np.unique(np.asarray(y))) < 2:
+            raise ValueError("y holds one class only; a classifier needs at least two classes.")
         return X, y
 
     def _problems(self, X: NDArray[Any], y: Any, given: Any) -> list[Problem]:
@@ -241,7 +289,7 @@ class MachineClassifier(PairsClassifier):
             sides = None if y is None else np.where(y == self.classes_[1], 1, -1)
             return [Problem(read_binary(last), X, sides, fresh)]
         machines: list[KernelMachine | None] = [None] * len(self.pairs_)
-        if isinstance(last, SVC | NuSVC) or hasattr(last, "machines_"):
+        if _has_pairs(last):
             machines = list(read_pairs(last))
         elif y is None:
             raise TypeError(
@@ -265,7 +313,8 @@ class MachineClassifier(PairsClassifier):
         self.machines_ = [engine.machine for engine in self.engines_]
         self._double = not all(machine.fits_float32 for machine in self.machines_)
         tell = all(getattr(engine, "tells_finite", False) for engine in engines)
-        self._unchecked = tell and self.preprocessing_ is None and not self._double
+        as_they_come = self.preprocessing_ is None or self._affine is not None
+        self._unchecked = tell and as_they_come and not self._double
         if len(self.classes_) == 2:
             self.machine_ = self.machines_[0]
         self.overhead_ = float(sum(engine.overhead for engine in self.engines_))
@@ -277,8 +326,9 @@ class MachineClassifier(PairsClassifier):
         Engines that tell by themselves where a row is not finite answer a plain array in less
         time than scikit-learn's checks take: it is checked only if they do tell.
         """
-        if self._unchecked and is_plain(self, X):
-            found = [engine.run(X) for engine in self.engines_]
+        if self._unchecked and is_plain(self, X) and self._is_folded(X):
+            rows = X if self._affine is None else self._affine(X)
+            found = [engine.run(rows) for engine in self.engines_]
             if all(isfinite(output.dot(output)) for output, _ in found):
                 return found
         rows = self._rows(X)
@@ -297,9 +347,20 @@ class MachineClassifier(PairsClassifier):
         rows = self._checked(X)
         return rows.astype(np.float64, copy=False) if self._double else rows
 
+    #: What the transformers before the machine come to for finite rows, where it is one map.
+    _affine: Affine | None = None
+
+    def _is_folded(self, rows: NDArray[Any]) -> bool:
+        """Whether these rows reach the machine without the transformers.
+
+        Those would keep float32 as it is: the map is for float64.
+        """
+        return self.preprocessing_ is None or (self._affine is not None and rows.dtype.char == "d")
+
     def _checked(self, X: Any) -> NDArray[Any]:
-        if self.preprocessing_ is None and is_clean(self, X):
-            return X
+        rows = as_plain(self, X)
+        if rows is not None and self._is_folded(rows) and is_finite(rows):
+            return rows if self._affine is None else self._affine(rows)
         if self.preprocessing_ is None:
             return validate_data(self, X, reset=False, dtype=FLOATS)
         validate_data(self, X, reset=False, skip_check_array=True)
@@ -315,8 +376,8 @@ class MachineClassifier(PairsClassifier):
             )
 
     def _transformed(self, X: Any) -> NDArray[Any]:
-        if self.preprocessing_ is not None:
-            X = self.preprocessing_.transform(X)
+        for _, step in self.preprocessing_.steps if self.preprocessing_ is not None else ():
+            X = step.transform(X)
         return check_array(X, dtype=FLOATS)
 
 
@@ -340,25 +401,62 @@ def is_plain(estimator: Any, X: Any) -> bool:
     )
 
 
+def is_finite(rows: NDArray[Any]) -> bool:
+    """Tell at once, of few numbers, whether all are finite; of many, leave it to scikit-learn."""
+    return rows.size <= SMALL and bool(np.isfinite(rows).all())
+
+
 def is_clean(estimator: Any, X: Any) -> bool:
     """Tell at once what scikit-learn's checks would find out in a hundred microseconds.
 
     They would dominate a query that comes alone; whatever is not plainly fine goes through them.
     """
-    return is_plain(estimator, X) and X.size <= SMALL and bool(np.isfinite(X).all())
+    return is_plain(estimator, X) and is_finite(X)
 
 
-def _first_steps(estimator: Any) -> Any:
-    """Return the transformers before the machine, or None where there are none.
+def as_plain(estimator: Any, X: Any) -> NDArray[Any] | None:
+    """Return X as an array of floats where it has, plainly, the columns that `estimator` knows.
 
-    A method over a pipeline has transformers inside, which its machine expects.
+    That is such an array, or a small frame whose names are those of the frame it was fitted on.
     """
-    is_pipeline = isinstance(estimator, Pipeline) and len(estimator) > 1
-    outer = estimator[:-1] if is_pipeline else None
-    inner = getattr(last_step(estimator), "preprocessing_", None)
-    if outer is None or inner is None:
-        return inner if outer is None else outer
-    return Pipeline([("outer", outer), ("inner", inner)])
+    if is_plain(estimator, X):
+        return X
+    names, columns = getattr(estimator, "feature_names_in_", None), getattr(X, "columns", None)
+    if names is None or columns is None or not 0 < len(X) <= FEW_ROWS:
+        return None
+    if list(columns) != names.tolist():
+        return None
+    values = X.to_numpy()
+    if values.dtype.kind not in "iuf" or not values.dtype.isnative:
+        return None
+    return np.ascontiguousarray(values, dtype=None if values.dtype.char in "df" else np.float64)
+
+
+def _chained(steps: list[Any]) -> Any:
+    """Return fitted transformers as one, or None where there are none."""
+    return Pipeline([(f"step{i}", step) for i, step in enumerate(steps)]) if steps else None
+
+
+def _take_columns(clf: Any, fitted: Any) -> bool:
+    """Take over which columns a fitted estimator knows; False where it knows none."""
+    for name in ("n_features_in_", "feature_names_in_"):
+        vars(clf).pop(name, None)
+        if hasattr(fitted, name):
+            setattr(clf, name, getattr(fitted, name))
+    return hasattr(clf, "n_features_in_")
+
+
+def _has_pairs(last: Any) -> bool:
+    """Whether a fitted estimator of several classes holds a machine for each pair."""
+    return isinstance(last, SVC | NuSVC) or hasattr(last, "machines_")
+
+
+def _ties(last: Any) -> tuple[bool, bool]:
+    """Return whether a fitted machine breaks ties, and whether it keeps pairs in its outputs."""
+    if isinstance(last, SVC | NuSVC):
+        keeps = last.decision_function_shape == "ovo"
+        return bool(last.break_ties) and not keeps, keeps
+    return getattr(last, "_breaks_ties", True), getattr(last, "_keeps_pairs", False)
 
 
 def _fresh(given: Any) -> Any:

@@ -1,15 +1,20 @@
 """The exact machine in float32: what every speed claim is measured against.
 
-One BLAS product over all support vectors for a batch, a compiled loop for a few queries. It is
-usually many times faster than `SVC.decision_function`, with the same labels.
+One BLAS product over all support vectors for a batch, a compiled loop for a few queries. Rows so
+near the boundary that float32 might miss their sign are computed again in float64, so labels are
+those of the machine itself. With several classes each distinct support vector is asked once.
 """
 
 from __future__ import annotations
 
 from typing import Any, ClassVar
 
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
 from sklearn.base import BaseEstimator
 
+from kmviz.loops.shared import first_with_most_votes
+from kmviz.machines.shared import SharedMachines
 from kmviz.methods.base import MachineClassifier, Problem
 from kmviz.methods.sums import SumEngine
 
@@ -22,6 +27,11 @@ class ExactClassifier(MachineClassifier):
     estimator : estimator, default=None
         What trains the machine; None is `SVC()`. Give `FrozenEstimator(svc)` to take a trained
         one as it is. `GridSearchCV` over `estimator__C` needs it given.
+
+    Notes
+    -----
+    `decision_function` is the machine's own score, to float32; with several classes `steps` are
+    the distinct support vectors, which all pairs of classes share.
 
     Examples
     --------
@@ -40,5 +50,42 @@ class ExactClassifier(MachineClassifier):
     def __init__(self, estimator: Any = None) -> None:
         self.estimator = estimator
 
-    def _engine(self, problem: Problem) -> SumEngine:
-        return SumEngine(problem.machine, dtype="float32")
+    def decision_function(self, X: ArrayLike) -> NDArray[np.float64]:
+        """Return f of each row, (n,) for two classes and (n, n_classes) for more.
+
+        With more than two classes it is scikit-learn's one-against-one aggregation.
+        """
+        return self._aggregate(self._outputs(X))
+
+    def predict(self, X: ArrayLike) -> NDArray[Any]:
+        """Return the class of each row."""
+        outputs = self._outputs(X)
+        if len(self.classes_) == 2 or self._breaks_ties:
+            return self.classes_[self.winners(self._aggregate(outputs))]
+        winner = np.empty(len(outputs), dtype=np.intp)
+        first_with_most_votes(outputs, len(self.classes_), winner)
+        return self.classes_[winner]
+
+    def steps(self, X: ArrayLike) -> NDArray[np.intp]:
+        """Return how many kernel values each row takes: one for each distinct support vector."""
+        return np.full(len(self._rows(X)), len(self._shared.vectors), dtype=np.intp)
+
+    def _outputs(self, X: Any) -> NDArray[np.float64]:
+        rows = self._rows(X)  # which says so where nothing is fitted
+        return self._shared.outputs(rows)
+
+    def _prepare(self, problems: list[Problem]) -> Any:
+        self._shared = SharedMachines([problem.machine for problem in problems])
+        return self._adopt([ExactEngine(self._shared, p) for p in range(len(problems))])
+
+
+class ExactEngine(SumEngine):
+    """One machine among those that share their vectors."""
+
+    def __init__(self, shared: SharedMachines, place: int) -> None:
+        super().__init__(shared.machines[place], dtype="float32")
+        self.shared, self.place = shared, place
+
+    def run(self, X: NDArray[Any]) -> tuple[NDArray[np.float64], NDArray[np.intp]]:
+        output = self.shared.outputs(X)[:, self.place]
+        return output, np.full(len(X), self.machine.n_vectors, dtype=np.intp)

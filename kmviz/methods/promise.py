@@ -1,4 +1,4 @@
-"""What a sample without labels can prove about disagreement with the exact machine.
+"""What a sample without labels can prove about disagreement with the model.
 
 With d sign changes in n held-out queries, the one-sided Clopper-Pearson bound
 B^-1(confidence; d + 1, n - d) is not exceeded by the true rate with that confidence. Rows that
@@ -15,31 +15,52 @@ from scipy.stats import beta
 
 @dataclass(frozen=True)
 class Promise:
-    """At most `rate` of the queries change sign, with `confidence`, shown by `rows` rows.
+    """At most `rate` of the queries are answered otherwise than the model, with `confidence`.
 
     Attributes
     ----------
     rate : float
-        The upper bound on the share of queries answered differently from the exact machine.
+        What is promised: the largest share of queries answered differently from the `predict` of
+        the model that was handed in.
     confidence : float
     rows : int
         Held-out rows it rests on; 0 where a proof, not a sample, gives the rate.
     misses : int
         How many of them were answered differently.
+    bound : float or None
+        The Clopper-Pearson bound of these misses. It describes the rows: where they also chose
+        how wide the method's thresholds are, only `rate` is covered by the confidence.
+    checked : int
+        Rows on which the machine, as it was read, answered as the model's own `predict`.
+    faster : float or None
+        Times faster than that `predict`, where both were timed in one run.
+    note : str
+        What else there is to say.
     """
 
     rate: float
     confidence: float
     rows: int
     misses: int = 0
+    bound: float | None = None
+    checked: int = 0
+    faster: float | None = None
+    note: str = ""
 
     def __str__(self) -> str:
-        if not self.rows:
-            return f"certified: at most {self.rate:.3%} of the answers differ"
-        return (
-            f"{self.misses} of {self.rows} held-out answers differ: at most {self.rate:.3%} "
-            f"with {self.confidence:.0%} confidence"
-        )
+        said = [self.note] if self.note else []
+        if self.rows:
+            said.append(
+                f"at most {self.rate:.3%} of the answers differ, with {self.confidence:.0%} "
+                f"confidence: {self.misses} of {self.rows} held-out answers did"
+            )
+        elif not self.note:
+            said.append(f"certified: at most {self.rate:.3%} of the answers differ")
+        if self.checked and not self.note:
+            said.append(f"the machine as read answers {self.checked} rows as its model does")
+        if self.faster is not None:
+            said.append(f"{self.faster:.3g}x faster than the model's own predict")
+        return "; ".join(said)
 
 
 def upper_bound(misses: int, rows: int, confidence: float = 0.95) -> float:

@@ -30,7 +30,8 @@ from sklearn.utils import _safe_indexing
 from sklearn.utils._param_validation import Interval
 from sklearn.utils.validation import validate_data
 
-from kmviz.machines.reading import last_step, support_vectors
+from kmviz.machines.reading import support_vectors
+from kmviz.machines.unwrap import last_step
 from kmviz.methods.base import FLOATS, MachineClassifier, Problem
 from kmviz.methods.progress import report
 from kmviz.methods.sums import SumEngine
@@ -211,9 +212,8 @@ class VirtualSVClassifier(MachineClassifier):
         self.n_virtual_ = len(labels)
         last = clone(last_step(self.estimator_)).fit(rows, labels)
         given = last
-        if isinstance(self.estimator_, Pipeline):
-            name = self.estimator_.steps[-1][0]
-            last = Pipeline([*self.estimator_.steps[:-1], (name, last)])
+        if self.preprocessing_ is not None:
+            last = Pipeline([*self.preprocessing_.steps, ("machine", last)])
         self.estimator_ = last
         return self._problems(rows, labels, given)
 

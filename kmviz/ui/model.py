@@ -10,7 +10,7 @@ import streamlit as st
 
 from kmviz.io.storage import StorageError, load
 from kmviz.machines import KernelMachine
-from kmviz.machines.reading import last_step
+from kmviz.machines.unwrap import last_step
 from kmviz.ui.problem import Problem
 
 MEGABYTES = 50

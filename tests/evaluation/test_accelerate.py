@@ -56,7 +56,8 @@ def test_too_few_rows_say_how_many_it_takes_and_fall_back(svc, banana):
     with pytest.warns(PromiseWarning, match=r"2,995 held-out rows.*3,993 rows or more"):
         fast = kmviz.accelerate(svc, banana.X_test[:400])
     assert type(fast).__name__ in ("AnytimeClassifier", "ExactClassifier")
-    assert fast.promise_ == Promise(0.0, 1.0, 0)
+    promise = fast.promise_
+    assert (promise.rate, promise.confidence, promise.rows, promise.checked) == (0.0, 1.0, 0, 400)
     assert (fast.predict(banana.X_test) == svc.predict(banana.X_test)).all()
 
 
@@ -130,10 +131,10 @@ def test_how_queries_come_and_how_sure_it_is(svc, banana, given, message):
         kmviz.accelerate(svc, banana.X_test, **given)
 
 
-def test_a_search_is_told_to_give_its_best(banana):
+def test_a_search_gives_its_best(banana):
     search = GridSearchCV(SVC(), {"C": [1.0]}, cv=2).fit(banana.X_train, banana.y_train)
-    with pytest.raises(TypeError, match="best_estimator_"):
-        kmviz.accelerate(search, banana.X_test)
+    fast = kmviz.accelerate(search, banana.X_test[:500], method="exact")
+    assert (fast.predict(banana.X_test) == search.predict(banana.X_test)).all()
 
 
 def test_least_rows_leave_a_quarter_to_calibrate():
@@ -202,10 +203,10 @@ def test_a_kernel_that_is_none_of_mercers_is_accelerated(banana):
 
 
 def test_a_method_whose_promise_cannot_be_proved_is_passed_over(svc, banana, monkeypatch):
-    def unproved(clf, rows):
+    def unproved(clf, rows, labels):
         raise NotProvedError("rounding decides")
 
-    monkeypatch.setattr(module, "widen_until_proved", unproved)
+    monkeypatch.setattr(kmviz.NSVClassifier, "prove", unproved)
     fast = kmviz.accelerate(svc, banana.X_test, max_disagreement=0.02)
     assert not isinstance(fast, kmviz.NSVClassifier)
     assert fast.promise_.rate <= 0.02

@@ -274,15 +274,17 @@ def test_several_classes_answer_as_the_exact_machines_do(order):
     assert clf.trace(test[0], pair=(0, 2)).exact == pytest.approx(exact[0, 1])
 
 
-def test_tied_votes_are_broken_by_exact_outputs():
+@pytest.mark.parametrize("breaks", [False, True])
+def test_tied_votes_are_broken_as_the_machine_breaks_them(breaks):
     rows, y = make_classification(
         400, n_features=4, n_informative=4, n_redundant=0, n_classes=4, class_sep=0.5,
         n_clusters_per_class=1, random_state=0,
     )  # fmt: skip
-    svc = SVC(C=3.0).fit(rows[:200], y[:200])
+    svc = SVC(C=3.0, break_ties=breaks).fit(rows[:200], y[:200])
     clf = AnytimeClassifier(FrozenEstimator(svc)).fit(rows[:200])
-    expected = svc.decision_function(rows[200:]).argmax(axis=1)
-    np.testing.assert_array_equal(clf.predict(rows[200:]), expected)
+    np.testing.assert_array_equal(clf.predict(rows[200:]), svc.predict(rows[200:]))
+    by_sums = svc.decision_function(rows[200:]).argmax(axis=1)
+    assert (clf.predict(rows[200:]) == by_sums).all() == breaks
 
 
 def test_spectral_on_plain_and_homogeneous_kernels():

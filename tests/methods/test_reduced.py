@@ -15,6 +15,7 @@ from sklearn.utils.estimator_checks import parametrize_with_checks
 from kmviz import ExactClassifier, ReducedSetClassifier, VirtualSVClassifier
 from kmviz.kernels import RBF, Linear, Normalized, Polynomial
 from kmviz.machines import KernelMachine
+from kmviz.methods.base import Problem
 
 X, Y = make_moons(200, noise=0.2, random_state=0)
 QUERIES, TRUTH = make_moons(300, noise=0.2, random_state=1)
@@ -78,9 +79,7 @@ def test_a_machine_that_is_three_vectors_is_recovered_by_three():
 
 def _holding(machine):
     """Return a fitted estimator that offers this machine."""
-    clf = ExactClassifier().fit(X, Y)
-    clf.machine_, clf.machines_, clf.engines_[0].machine = machine, [machine], machine
-    return clf
+    return ExactClassifier().fit(X, Y)._prepare([Problem(machine, X, None, None)])
 
 
 def test_a_linear_kernel_takes_one_vector():

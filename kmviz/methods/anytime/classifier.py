@@ -14,7 +14,6 @@ from sklearn.utils._param_validation import Interval, StrOptions
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from kmviz.machines import KernelMachine
-from kmviz.machines.pairs import by_votes
 from kmviz.methods.anytime.basis import OWN, WIDER, ordered
 from kmviz.methods.anytime.bounds import Floats
 from kmviz.methods.anytime.cholesky import CholeskyEngine
@@ -136,7 +135,7 @@ class AnytimeClassifier(MachineClassifier):
         if self._is_pair():
             return self._runs(X)[0][0]
         outputs, _ = self._answers(self._rows(X))
-        return by_votes(outputs, len(self.classes_))
+        return self._aggregate(outputs)
 
     def steps(self, X: ArrayLike) -> NDArray[np.intp]:
         """Return how many kernel values each row takes, over all pairs of classes."""
@@ -191,10 +190,12 @@ class AnytimeClassifier(MachineClassifier):
         return len(self.engines_) == 1
 
     def _answers(self, rows: NDArray[Any]) -> tuple[Floats, NDArray[np.intp]]:
-        """Outputs (n, pairs) and kernel values (n,) over pairs; exact outputs where votes tie."""
+        """Outputs (n, pairs) and kernel values (n,) over pairs; exact outputs to break ties by."""
         found = [engine.run(rows) for engine in self.engines_]
         outputs = np.column_stack([output for output, _ in found])
         steps = np.sum([count for _, count in found], axis=0)
+        if not self._breaks_ties:  # votes alone decide, and each is proved
+            return outputs, steps
         votes = np.zeros((len(rows), len(self.classes_)), dtype=np.intp)
         for p, (i, j) in enumerate(zip(*np.triu_indices(len(self.classes_), 1))):
             votes[np.arange(len(rows)), np.where(outputs[:, p] < 0, j, i)] += 1

@@ -167,18 +167,16 @@ class NSVClassifier(MachineClassifier):
         seed = check_random_state(self.random_state).randint(2**31 - 1)
         frozen = isinstance(self.estimator, FrozenEstimator)
         proof: Any = None
-        if self.max_disagreement is not None and X_calibration is None and not frozen:
-            X, proof, y = self._held_out(X, y, seed)
+        if self.max_disagreement is not None:
+            if X_calibration is not None:
+                X_calibration, proof = split_rows(X_calibration, seed)
+            elif frozen:
+                X, proof = split_rows(X, seed)
+            else:
+                X, proof, y = self._held_out(X, y, seed)
         with part(0.0, 0.1):
             problems = self._train(X, y)
         given = None if X_calibration is None else self._calibration_rows(X_calibration)
-        if self.max_disagreement is not None:
-            if proof is not None:
-                proof = self._calibration_rows(proof)
-            elif given is not None:
-                given, proof = split_rows(given, seed)
-            else:
-                problems, proof = self._split_problems(problems, seed)
         with part(0.1, 0.7):
             calibrated = self._calibrated(problems, given, seed)
         return self._assemble(calibrated, proof)
@@ -250,7 +248,7 @@ class NSVClassifier(MachineClassifier):
             found.append(Calibrated(problem.machine, linear, parts, calibration))
         return found
 
-    def _assemble(self, calibrated: list[Calibrated], proof: NDArray[Any] | None) -> NSVClassifier:
+    def _assemble(self, calibrated: list[Calibrated], proof: Any) -> NSVClassifier:
         """Measure the envelopes under the present parameters, and prove what is promised."""
         self.calibrated_, self.proof_rows_ = calibrated, proof
         cross_fitted = calibrated[0].calibration in CROSS_FITTED
@@ -265,7 +263,7 @@ class NSVClassifier(MachineClassifier):
         self.promise_ = None
         if proof is not None:
             with part(0.9, 1.0):
-                widen_until_proved(self, proof)
+                self.prove(proof)
         return self
 
     def _held_out(self, X: Any, y: Any, seed: int) -> tuple[Any, Any, Any]:
@@ -279,12 +277,18 @@ class NSVClassifier(MachineClassifier):
         refuse_few(self, _num_samples(proof))
         return kept, proof, y_kept
 
-    def _split_problems(
-        self, problems: list[Problem], seed: int
-    ) -> tuple[list[Problem], NDArray[Any]]:
-        """A frozen machine: half of the rows it is given set the thresholds, half prove."""
-        setting, proof = split_rows(problems[0].X, seed)
-        return [Problem(p.machine, setting, None, None) for p in problems], proof
+    def prove(self, X: Any, labels: Any = None) -> None:
+        """Widen the thresholds until rows that set nothing prove `max_disagreement`.
+
+        Parameters
+        ----------
+        X : array of shape (n, d)
+            Rows that neither the machine nor the thresholds have seen.
+        labels : array of shape (n,), optional
+            What the fitted estimator answers to them, where that is known already.
+        """
+        rows = self._calibration_rows(X)
+        widen_until_proved(self, rows, self.estimator_labels(X) if labels is None else labels)
 
     def _calibration_rows(self, X: Any) -> NDArray[Any]:
         self._refuse_width("X_calibration", X)

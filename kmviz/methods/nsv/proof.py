@@ -11,7 +11,8 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.utils import check_random_state
+from sklearn.utils import _safe_indexing, check_random_state
+from sklearn.utils.validation import _num_samples
 
 from kmviz.methods.progress import report
 from kmviz.methods.promise import Promise, rows_needed, upper_bound
@@ -25,16 +26,16 @@ class NotProvedError(ValueError):
     """The rows do not bear a promise out, whatever the thresholds."""
 
 
-def split_rows(rows: NDArray[Any], seed: int) -> tuple[NDArray[Any], NDArray[Any]]:
+def split_rows(rows: Any, seed: int) -> tuple[Any, Any]:
     """Deal the rows into two halves: one to set the thresholds, one to prove the promise."""
-    if len(rows) < 2:
+    n = _num_samples(rows)
+    if n < 2:
         raise ValueError(
             "max_disagreement needs rows to set the thresholds and others to prove the promise; "
-            f"got {len(rows)} calibration row(s)."
+            f"got {n} calibration row(s)."
         )
-    dealt = check_random_state(seed).permutation(len(rows))
-    half = len(rows) // 2
-    return rows[dealt[:half]], rows[dealt[half:]]
+    dealt = check_random_state(seed).permutation(n)
+    return _safe_indexing(rows, dealt[: n // 2]), _safe_indexing(rows, dealt[n // 2 :])
 
 
 def refuse_few(clf: Any, n_rows: int) -> None:
@@ -49,19 +50,27 @@ def refuse_few(clf: Any, n_rows: int) -> None:
         )
 
 
-def widen_until_proved(clf: Any, proof: NDArray[Any]) -> None:
-    """Give `clf` the smallest margin that `proof` allows, and its `promise_`."""
+def widen_until_proved(clf: Any, proof: NDArray[Any], labels: NDArray[Any]) -> None:
+    """Give `clf` the smallest margin that `proof` allows, and its `promise_`.
+
+    Parameters
+    ----------
+    clf : NSVClassifier
+    proof : array of shape (n, d)
+        Rows as its machines read them.
+    labels : array of shape (n,)
+        What the model itself answers to them.
+    """
     rate, confidence = clf.max_disagreement, clf.confidence
     refuse_few(clf, len(proof))
-    exact = _winners(clf, [machine.decision_function(proof) for machine in clf.machines_])
     best = None
     for tried, margin in enumerate(MARGINS):
         report(tried / len(MARGINS), "proving the promise")
-        misses = _misses(clf, proof, exact, margin)
+        misses = _misses(clf, proof, labels, margin)
         bound = upper_bound(misses, len(proof), confidence)
         if bound > rate:
             break
-        best = margin, Promise(bound, confidence, len(proof), misses)
+        best = margin, Promise(rate, confidence, len(proof), misses, bound)
     if best is None:  # all vectors were touched, and only rounding can have changed a sign
         raise NotProvedError(
             f"max_disagreement={rate:g} cannot be proved: for {misses} of {len(proof)} rows f(x) "
@@ -73,15 +82,11 @@ def widen_until_proved(clf: Any, proof: NDArray[Any]) -> None:
     clf.overhead_ = float(sum(engine.overhead for engine in clf.engines_))
 
 
-def _misses(clf: Any, proof: NDArray[Any], exact: NDArray[Any], margin: float) -> int:
+def _misses(clf: Any, proof: NDArray[Any], labels: NDArray[Any], margin: float) -> int:
     _set_margin(clf, margin)
-    answered = _winners(clf, [engine.run(proof)[0] for engine in clf.engines_])
-    return int((answered != exact).sum())
-
-
-def _winners(clf: Any, outputs: list[NDArray[Any]]) -> NDArray[np.intp]:
-    output = clf._aggregate(np.column_stack(outputs))
-    return output > 0 if output.ndim == 1 else output.argmax(axis=1)
+    outputs = np.column_stack([engine.run(proof)[0] for engine in clf.engines_])
+    answers = clf.classes_[clf.winners(clf._aggregate(outputs))]
+    return int((answers != labels).sum())
 
 
 def _set_margin(clf: Any, margin: float) -> None:

@@ -168,8 +168,7 @@ class ReducedSetClassifier(MachineClassifier):
         problems = self._train(X, y)
         held = self._transformed(choosing)
         self._prepare([HeldProblem(**vars(problem), held=held) for problem in problems])
-        exact = self.winners(self.exact_function(proving))
-        differ = int(np.sum(self.winners(self.decision_function(proving)) != exact))
+        differ = int(np.sum(self.predict(proving) != self.estimator_labels(proving)))
         rate = upper_bound(differ, len(proving), CONFIDENCE)
         self.promise_ = Promise(rate, CONFIDENCE, len(proving), differ)
         return self

@@ -1,0 +1,96 @@
+"""Whether a machine, as it was read, is the model that was handed in."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.utils import _safe_indexing
+from sklearn.utils.validation import _num_samples
+
+from kmviz.machines import KernelMachine
+
+#: An output this near 0, as a share of the terms that it is the sum of, has the sign of rounding.
+ROUNDING = 1e-9
+
+#: Rows that a message names.
+NAMED = 5
+
+
+class ReadingError(ValueError):
+    """The machine that was read from a model answers otherwise than the model does."""
+
+
+def refuse_unlike(exact: Any, X: Any, labels: NDArray[Any]) -> None:
+    """Refuse a model whose own answers are not those of the machine read from it.
+
+    Parameters
+    ----------
+    exact : ExactClassifier
+        The reading, fitted on the frozen model.
+    X : array or frame of shape (n, d)
+        The rows at hand.
+    labels : array of shape (n,)
+        What the model's own `predict` answers to them.
+
+    Raises
+    ------
+    ReadingError
+        Where even one row differs whose output is not 0 up to rounding.
+    """
+    answers = exact.predict(X)
+    wrong = differing(exact, X, answers, labels)
+    if not len(wrong):
+        return
+    some = ", ".join(f"{row} ({answers[row]!s} for {labels[row]!s})" for row in wrong[:NAMED])
+    raise ReadingError(
+        f"Read as a kernel machine, this {type(exact.estimator_).__name__} answers {len(wrong):,} "
+        f"of {_num_samples(X):,} rows otherwise than its own predict: rows {some}"
+        f"{' and others' if len(wrong) > NAMED else ''}. It applies a threshold, a step or a rule "
+        "that the machine inside does not hold, so a promise would be about another model. Give "
+        "the estimator whose predict is the machine's own, and apply the rest to its answers."
+    )
+
+
+def differing(
+    exact: Any, X: Any, answers: NDArray[Any], labels: NDArray[Any]
+) -> NDArray[np.intp]:  # fmt: skip
+    """Return the rows that are answered otherwise, without those at f = 0 up to rounding."""
+    rows = np.flatnonzero(np.asarray(answers) != np.asarray(labels))
+    if not len(rows):
+        return rows
+    seen = exact.machine_rows(_safe_indexing(X, rows))
+    near = np.zeros(len(rows), dtype=bool)
+    for machine in exact.machines_:
+        near |= np.abs(machine.decision_function(seen)) <= ROUNDING * _size(machine, seen)
+    return rows[~near]
+
+
+def _size(machine: KernelMachine, X: NDArray[Any]) -> NDArray[np.float64]:
+    """Sum the terms of f(x) without their signs."""
+    if not machine.n_vectors:
+        return np.full(len(X), abs(machine.bias))
+    rows = X.astype(np.float64, copy=False)
+    values = np.abs(np.asarray(machine.kernel(rows, machine.vectors), dtype=np.float64))
+    return values @ np.abs(machine.beta) + abs(machine.bias)
+
+
+def known_vectors(exact: Any, X: Any) -> float:
+    """Return the share of the machine's support vectors that stand among the rows X.
+
+    Rows count as the same to six digits: the steps before a machine may round otherwise than in
+    its training.
+    """
+    vectors = np.concatenate([machine.vectors for machine in exact.machines_]).astype(np.float64)
+    if not len(vectors):
+        return 0.0
+    unit = np.abs(vectors).max(axis=0) * 1e-6
+    unit[unit == 0] = 1.0
+    known = _keys(vectors / unit)
+    return len(known & _keys(exact.machine_rows(X) / unit)) / len(known)
+
+
+def _keys(rows: NDArray[np.float64]) -> set[bytes]:
+    whole = np.rint(rows.clip(-1e15, 1e15)).astype(np.int64)
+    return {row.tobytes() for row in whole}

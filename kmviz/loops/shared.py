@@ -1,0 +1,130 @@
+"""Machines on the same vectors: each kernel value is computed once, for all of them.
+
+Sums are float32 where the vectors are; `blur` bounds what that may move f by, so that a row
+whose sign it might change is known and can be computed again.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from kmviz.loops.compile import compiled, compiled_finite, compiled_strict
+from kmviz.loops.exponential import exp32
+from kmviz.loops.kernel import POLYNOMIAL, RADIAL, whole_power
+
+#: A unit in the last place of float32, and how many of them a kernel value may lose: so many at
+#: least, and for sums over d columns so many times the root of d.
+UNIT, LOST, LOST_BY_COLUMN = 2.0**-23, 4.0, 0.5
+
+
+@compiled_strict
+def blur(kind, gamma, coef0, degree, d, length, radius):
+    """What float32 may move a kernel value by, for a query and vectors of these lengths."""
+    lost = UNIT * (LOST + LOST_BY_COLUMN * np.sqrt(d))
+    if kind == RADIAL:
+        return lost * (1.0 + gamma * (length + radius) * (length + radius))
+    largest = length * radius
+    if kind == POLYNOMIAL:
+        largest = whole_power(gamma * largest + abs(coef0), degree)
+    return lost * (degree + 1.0) * largest
+
+
+@compiled
+def _add_products(x, columns, values):
+    for j in range(columns.shape[0]):
+        for i in range(columns.shape[1]):
+            values[i] += x[j] * columns[j, i]
+
+
+@compiled
+def _add_squares(x, columns, values):
+    for j in range(columns.shape[0]):
+        for i in range(columns.shape[1]):
+            gap = x[j] - columns[j, i]
+            values[i] += gap * gap
+
+
+@compiled_finite
+def _exponentials(gamma, values):
+    for i in range(values.shape[0]):
+        values[i] = exp32(np.float32(-gamma) * values[i])
+
+
+@compiled
+def shared_outputs(
+    kind, gamma, coef0, degree, X, center, columns, radius, weights, spread, bias, out
+):  # fmt: skip
+    """f of every machine for a few embedded queries; returns how many float32 cannot tell.
+
+    Parameters
+    ----------
+    X : array of shape (n, d)
+    center : array of shape (d,)
+        What the vectors have been moved by.
+    columns : array of shape (d, m), float32
+        The vectors, one a column, so that the sums of all grow side by side.
+    radius : float
+        The length of the longest of them.
+    weights : array of shape (m, p)
+        A column for each machine.
+    spread : array of shape (p,)
+        The sums of their absolute values.
+    out : array of shape (n, p)
+    """
+    d, p = center.shape[0], bias.shape[0]
+    x, values = np.empty(d, columns.dtype), np.empty(columns.shape[1], columns.dtype)
+    near = 0
+    for r in range(X.shape[0]):
+        square = 0.0
+        for j in range(d):
+            moved = X[r, j] - center[j]
+            x[j] = moved
+            square += moved * moved
+        values[:] = 0
+        if kind == RADIAL:
+            _add_squares(x, columns, values)
+            _exponentials(gamma, values)
+        else:
+            _add_products(x, columns, values)
+        for q in range(p):
+            out[r, q] = -bias[q]
+        for i in range(values.shape[0]):
+            value = np.float64(values[i])
+            if kind == POLYNOMIAL:
+                value = whole_power(gamma * value + coef0, degree)
+            for q in range(p):
+                out[r, q] += weights[i, q] * value
+        lost = blur(kind, gamma, coef0, degree, d, np.sqrt(square), radius)
+        unsure = False
+        for q in range(p):
+            unsure = unsure or not abs(out[r, q]) > lost * spread[q]
+        near += unsure
+    return near
+
+
+@compiled_strict
+def first_with_most_votes(outputs, n_classes, out):
+    """libsvm's own vote: a pair's first class wins where its output is positive, ties go first."""
+    votes = np.empty(n_classes, np.int64)
+    for r in range(outputs.shape[0]):
+        votes[:] = 0
+        q = 0
+        for i in range(n_classes):
+            for j in range(i + 1, n_classes):
+                votes[i if outputs[r, q] > 0 else j] += 1
+                q += 1
+        best = 0
+        for i in range(1, n_classes):
+            if votes[i] > votes[best]:
+                best = i
+        out[r] = best
+
+
+def warm() -> None:
+    """Compile for the types in use."""
+    columns = np.ones((2, 2), dtype=np.float32)
+    ones, table = np.ones(2), np.ones((2, 2))
+    for dtype in (np.float32, np.float64):
+        rows = np.ones((2, 2), dtype=dtype)
+        shared_outputs(RADIAL, 1.0, 0.0, 1, rows, ones, columns, 1.0, table, ones, ones, table)
+    first_with_most_votes(np.ones((2, 3)), 3, np.empty(2, dtype=np.intp))

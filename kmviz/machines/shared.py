@@ -1,0 +1,179 @@
+"""Machines of one kernel, evaluated together in float32, with the signs of float64.
+
+The machines of several pairs of classes have most of their vectors in common: each distinct one
+is asked once, and a matrix of weights serves all pairs. A row whose output lies so near 0 that
+float32 might miss its sign is computed again in float64.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from kmviz.kernels import RBF, Linear, Normalized, Polynomial, as_rows, is_known, power
+from kmviz.loops.shared import LOST, LOST_BY_COLUMN, UNIT, shared_outputs
+from kmviz.machines.machine import BLOCK_BYTES, LOOP_ROWS, KernelMachine
+
+#: Float32 kernel values that stay in a core's own cache, and the fewest rows worth a product.
+CACHED, FEWEST = 2**18, 64
+
+Floats = NDArray[np.float64]
+
+
+class SharedMachines:
+    """Several kernel machines on the union of their vectors.
+
+    Parameters
+    ----------
+    machines : list of KernelMachine
+        Of one kernel.
+
+    Attributes
+    ----------
+    vectors : array of shape (m, d)
+        Every distinct vector once.
+    weights : array of shape (m, p)
+        A column for each machine.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_iris
+    >>> from sklearn.svm import SVC
+    >>> from kmviz.machines import KernelMachine
+    >>> from kmviz.machines.shared import SharedMachines
+    >>> X, y = load_iris(return_X_y=True)
+    >>> svc = SVC().fit(X, y)
+    >>> shared = SharedMachines(KernelMachine.pairwise(svc))
+    >>> len(shared.vectors) <= len(svc.support_), shared.outputs(X).shape
+    (True, (150, 3))
+    """
+
+    def __init__(self, machines: list[KernelMachine]) -> None:
+        self.machines = list(machines)
+        self.kernel = machines[0].kernel
+        self.bias = np.array([machine.bias for machine in machines])
+        self.vectors, self.weights = _union(self.machines)
+        self._is_known = is_known(self.kernel)
+        self._fits = self._is_known and all(machine.fits_float32 for machine in machines)
+        if self._fits and len(self.vectors):
+            self._prepare()
+
+    def __getstate__(self) -> dict[str, Any]:
+        return {"machines": self.machines}
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        self.__init__(state["machines"])  # type: ignore[misc]
+
+    def outputs(self, X: NDArray[Any]) -> Floats:
+        """Return f of each machine (a column) for each row."""
+        if len(self.vectors) == 0:
+            return np.tile(-self.bias, (len(X), 1))
+        if self._is_known and X.shape[1] != self.vectors.shape[1]:
+            raise ValueError(
+                f"X has {X.shape[1]} columns, the machine's vectors have {self.vectors.shape[1]}."
+            )
+        if not self._fits:
+            return self._exactly(X)
+        if self._slope is not None:
+            return X @ self._slope - self.bias
+        rows = self.kernel.embed(X) if self._embeds else X
+        if len(X) > LOOP_ROWS:
+            return self._in_blocks(X, rows)
+        output = np.empty((len(X), len(self.bias)))
+        rows = rows if rows.flags.carray else np.require(rows, requirements=["C", "A", "W"])
+        near = shared_outputs(
+            *self._code, rows, self._center, self._columns, self._radius, self.weights,
+            self._spread, self.bias, output,
+        )  # fmt: skip
+        return self._exactly(X) if near else output
+
+    def _prepare(self) -> None:
+        """Lay out what each query is multiplied by."""
+        kernel, vectors = self.kernel.plain, self.kernel.embed(self.vectors.astype(np.float64))
+        self._slope = vectors.T @ self.weights if isinstance(kernel, Linear) else None
+        is_radial = isinstance(kernel, RBF)
+        self._center = vectors.mean(axis=0) if is_radial else np.zeros(vectors.shape[1])
+        moved = vectors - self._center
+        squares = np.einsum("ij,ij->i", moved, moved)
+        self._radius = float(np.sqrt(squares.max()))
+        self._spread = np.abs(self.weights).sum(axis=0)
+        self._columns = np.ascontiguousarray(moved.T, dtype=np.float32)
+        self._code, self._embeds = self.kernel.code, isinstance(self.kernel, Normalized)
+        self._unit = UNIT * (LOST + LOST_BY_COLUMN * np.sqrt(vectors.shape[1]))
+        # One product then gives the exponents, -g||x||^2 - g||z||^2 + 2g x.z, or g x.z + a.
+        last = [np.ones(len(moved))] + ([-kernel.gamma * squares] if is_radial else [])
+        self._right = np.ascontiguousarray(np.column_stack([moved, *last]).T, dtype=np.float32)
+        self._narrow = self.weights.astype(np.float32)
+
+    def _in_blocks(self, X: NDArray[Any], rows: NDArray[Any]) -> Floats:
+        """Products in float32; what they cannot tell, again in float64."""
+        height = max(FEWEST, CACHED // len(self.vectors))
+        output = np.empty((len(rows), len(self.bias)))
+        lost = np.empty(len(rows))
+        with np.errstate(over="ignore", invalid="ignore", under="ignore"):
+            for top in range(0, len(rows), height):
+                part = slice(top, top + height)
+                left, lost[part] = self._left(rows[part])
+                values = left @ self._right
+                output[part] = self._of_dots(values) @ self._narrow
+            output -= self.bias
+            unsure = ~(np.abs(output) > lost[:, None] * self._spread).all(axis=1)
+        if unsure.any():
+            output[unsure] = self._exactly(X[unsure])
+        return output
+
+    def _left(self, rows: NDArray[Any]) -> tuple[NDArray[np.float32], Floats]:
+        """Rows as `_right` wants them, and what float32 may move their kernel values by."""
+        kernel = self.kernel.plain
+        moved = rows - self._center if isinstance(kernel, RBF) else rows
+        squares = np.einsum("ij,ij->i", moved, moved).astype(np.float64)
+        left = np.empty((len(rows), len(self._right)), dtype=np.float32)
+        left[:, : rows.shape[1]] = moved
+        reach = np.sqrt(squares)
+        if isinstance(kernel, RBF):
+            left[:, : rows.shape[1]] *= np.float32(2.0 * kernel.gamma)
+            left[:, -2], left[:, -1] = -kernel.gamma * squares, 1.0
+            return left, self._unit * (1.0 + kernel.gamma * (reach + self._radius) ** 2)
+        left[:, : rows.shape[1]] *= np.float32(kernel.gamma)
+        left[:, -1] = kernel.coef0
+        largest = power(kernel.gamma * reach * self._radius + abs(kernel.coef0), kernel.degree)
+        return left, self._unit * (kernel.degree + 1.0) * largest
+
+    def _of_dots(self, values: NDArray[np.float32]) -> NDArray[np.float32]:
+        kernel = self.kernel.plain
+        if isinstance(kernel, Polynomial):
+            return power(values, kernel.degree)
+        return np.exp(values, out=values)
+
+    def _exactly(self, X: NDArray[Any]) -> Floats:
+        """The kernel's own values; in float64 under a kernel that is known."""
+        rows, vectors, kernel = as_rows(X), self.vectors, self.kernel
+        if self._is_known:
+            rows, vectors = (a.astype(np.float64, copy=False) for a in (rows, vectors))
+        height = max(1, BLOCK_BYTES // 8 // len(vectors))
+        blocks = [
+            np.asarray(kernel(rows[top : top + height], vectors), dtype=np.float64) @ self.weights
+            for top in range(0, len(rows), height)
+        ]
+        return np.concatenate(blocks) - self.bias
+
+
+def _union(machines: list[KernelMachine]) -> tuple[NDArray[Any], Floats]:
+    """Return every distinct vector, in the order they come, and each machine's weights on them."""
+    if len(machines) == 1:
+        return machines[0].vectors, machines[0].beta[:, None].copy()
+    seen: dict[bytes, int] = {}
+    kept: list[NDArray[Any]] = []
+    columns = []
+    for machine in machines:
+        before = len(seen)
+        places = [seen.setdefault(row.tobytes(), len(seen)) for row in machine.vectors]
+        fresh = {place: i for i, place in enumerate(places) if place >= before}
+        kept.append(machine.vectors[list(fresh.values())])
+        columns.append(places)
+    weights = np.zeros((len(seen), len(machines)))
+    for column, (machine, places) in enumerate(zip(machines, columns, strict=True)):
+        np.add.at(weights[:, column], places, machine.beta)
+    return np.concatenate(kept), weights

@@ -245,6 +245,25 @@ class AnytimeTrace(Trace):
 
 
 @dataclass(frozen=True, eq=False)
+class AnytimeReading(Reading):
+    """Anytime bounds: all rows, after at most so many steps.
+
+    With more than two classes the pairs are on a second axis.
+
+    Attributes
+    ----------
+    lower, upper : array of shape (n,), or (n, pairs)
+        The interval around f(x) at the step where the row stopped.
+    decided : array of shape (n,), or (n, pairs)
+        Whether the interval settled the sign; where not, the exact sum answered.
+    """
+
+    lower: Floats
+    upper: Floats
+    decided: Bools
+
+
+@dataclass(frozen=True, eq=False)
 class NSVTrace(Trace):
     """Nearest support vectors: the walk of one query, and where it would have gone.
 

@@ -16,41 +16,112 @@ BIAS = 4.0 * float(np.finfo(np.float64).eps)
 
 
 @compiled
+def factor_rows(kernel_matrix, extra, factor):
+    """V' of K + diag(extra), row by row, each from the rows above it alone.
+
+    Returns the first row whose pivot is not positive, or -1.
+    """
+    for i in range(kernel_matrix.shape[0]):
+        square = 0.0
+        for j in range(i):
+            known = 0.0
+            for t in range(j):
+                known += factor[i, t] * factor[j, t]
+            factor[i, j] = (kernel_matrix[i, j] - known) / factor[j, j]
+            square += factor[i, j] * factor[i, j]
+        pivot = kernel_matrix[i, i] + extra[i] - square
+        if not pivot > 0.0:
+            return i
+        factor[i, i] = np.sqrt(pivot)
+    return -1
+
+
+@compiled
+def next_coord(factor, k, value, coords):
+    """Eq. 16: coordinate k of what has the kernel value `value` with Z_k."""
+    known = 0.0
+    for j in range(k):
+        known += factor[k, j] * coords[j]
+    return (value - known) / factor[k, k]
+
+
+@compiled
+def coordinates(factor, values, coords):
+    """All coordinates of what has kernel values `values` with the basis."""
+    for k in range(values.shape[0]):
+        coords[k] = next_coord(factor, k, values[k], coords)
+
+
+@compiled
+def exact_sum(kind, gamma, coef0, degree, x, vectors, beta, bias, values, asked):
+    """f(x), asking for the kernel values that are not known yet; vectors in their own order."""
+    total = 0.0
+    for j in range(vectors.shape[0]):
+        if not asked[j]:
+            values[j] = kernel_value(kind, gamma, coef0, degree, x, vectors[j])
+            asked[j] = True
+        total += beta[j] * values[j]
+    return total - bias
+
+
+@compiled
 def close_bounds(
-    kind, gamma, coef0, degree, X, self_values, basis, factor, w_coords, w_rest,
-    beta, spans, bias, widen, round_off, output, stop, decided,
+    kind, gamma, coef0, degree, X, self_values, basis, index, spans, factor, w_coords, w_rest,
+    vectors, beta, bias, widen, round_off, share, output, exact, stop, decided, partials, gaps,
 ):  # fmt: skip
     """Run stages 2 and 3 on each embedded row until its sign is certain.
 
-    `output` receives f_k at the step `stop` where both bounds share a sign (`decided`), or at
-    the last step. Where the basis `spans` W, its kernel values are those of the exact sum (with
-    weights `beta`): that sum is the answer of the last step.
+    `output` receives f_k at the step `stop` where |f_k| exceeds `share` of the gap (`decided`), or
+    else the exact sum, for which the values known of the machine's own vectors (`index`) are not
+    asked again. Where the basis `spans` W, the exact sum is what its last step knows.
+
+    With room in `partials` and `gaps` for every step, all steps are taken and recorded, and
+    `exact` receives the exact sum of every row; what is decided where stays the same.
     """
-    q_coords = np.empty(basis.shape[0])
+    last = basis.shape[0]
+    records = partials.shape[0] > 0
+    q_coords = np.empty(last)
+    values = np.empty(vectors.shape[0])
+    asked = np.empty(vectors.shape[0], dtype=np.bool_)
     for i in range(X.shape[0]):
+        asked[:] = False
         partial = -bias  # eq. 17: f_0 = -b
-        total = -bias
         residual = self_values[i]  # eq. 19: R_0^2 = K(x, x)
         pad = widen * self_values[i]
         slack = round_off * np.sqrt(self_values[i]) + BIAS * abs(bias)
         gap = np.sqrt(residual + pad) * w_rest[0] + slack
         k = 0
-        while abs(partial) <= gap and k < basis.shape[0]:
+        sure = abs(partial) > share * gap
+        output[i], stop[i] = partial, 0
+        if records:
+            partials[i, 0], gaps[i, 0] = partial, gap
+        while k < last and (records or not sure):
             value = kernel_value(kind, gamma, coef0, degree, X[i], basis[k])
-            total += beta[k] * value
-            known = 0.0
-            for j in range(k):
-                known += factor[k, j] * q_coords[j]
-            q = (value - known) / factor[k, k]  # eq. 16
+            if index[k] >= 0:
+                values[index[k]], asked[index[k]] = value, True
+            q = next_coord(factor, k, value, q_coords)  # eq. 16
             q_coords[k] = q
             partial += w_coords[k] * q  # eq. 17
             residual -= q * q  # eq. 19
             k += 1
             gap = np.sqrt(max(residual, 0.0) + pad) * w_rest[k] + slack  # eqs. 21-23
-        whole = spans and k == basis.shape[0]
-        output[i] = total if whole else partial
-        stop[i] = k
-        decided[i] = whole or abs(partial) > gap
+            whole = spans and k == last
+            if whole:
+                partial = exact_sum(
+                    kind, gamma, coef0, degree, X[i], vectors, beta, bias, values, asked
+                )
+            if not sure:
+                sure = whole or abs(partial) > share * gap
+                output[i], stop[i] = partial, k
+            if records:
+                partials[i, k], gaps[i, k] = partial, gap
+        decided[i] = sure
+        if records or not sure:
+            exact[i] = exact_sum(
+                kind, gamma, coef0, degree, X[i], vectors, beta, bias, values, asked
+            )
+        if not sure:
+            output[i] = exact[i]
 
 
 @compiled
@@ -66,7 +137,7 @@ def squared_lengths(X, squares):
 @compiled
 def close_spectral(
     X, first, directions, offsets, values, lowest, highest, gamma, coef0, normalized, bias,
-    widen, round_off, smallest, largest, output, stop, decided,
+    widen, round_off, smallest, largest, share, output, stop, decided, partials, lowers, uppers,
 ):  # fmt: skip
     """The same for a quadratic form: one eigenvector a step, raw rows in.
 
@@ -75,9 +146,11 @@ def close_spectral(
     with a row are sums in the type of both, whose rounding after k steps is within `widen[k]` of
     what is left and `round_off[k]` of the form, as shares of the squared length. A row whose
     squared length is not between `smallest` and `largest` (nor 0) is left undecided; one that is
-    not finite is answered by NaN.
+    not finite is answered by NaN. With room in `partials`, `lowers` and `uppers` for every step,
+    all steps are taken and recorded.
     """
     squares = np.empty(AHEAD)
+    records = partials.shape[0] > 0
     for i in range(X.shape[0]):
         if i % AHEAD == 0:
             squared_lengths(X[i : i + AHEAD], squares)
@@ -88,6 +161,8 @@ def close_spectral(
             continue
         if square > largest or 0.0 < square < smallest:
             output[i], stop[i], decided[i] = -bias, 0, False
+            if records:
+                partials[i], lowers[i], uppers[i] = -bias, -np.inf, np.inf
             continue
         scale = 1.0
         if normalized:
@@ -95,12 +170,21 @@ def close_spectral(
             square = 1.0 if square > 0.0 else 0.0
         partial = -bias
         residual = square
-        slack = round_off[0] * square + BIAS * abs(bias)
-        left = residual + widen[0] * square
         k = 0
-        while k < values.shape[0] and (
-            partial + lowest[k] * left <= slack and partial + highest[k] * left >= -slack
-        ):
+        sure = False
+        while True:
+            slack = round_off[k] * square + BIAS * abs(bias)
+            left = max(residual, 0.0) + widen[k] * square
+            if not sure:
+                low, high = share * (lowest[k] * left - slack), share * (highest[k] * left + slack)
+                sure = partial + low > 0.0 or partial + high < 0.0
+                output[i], stop[i] = partial, k
+            if records:
+                partials[i, k] = partial
+                lowers[i, k] = partial + lowest[k] * left - slack
+                uppers[i, k] = partial + highest[k] * left + slack
+            if k == values.shape[0] or (sure and not records):
+                break
             total = directions.dtype.type(0)
             for j in range(directions.shape[1]):
                 total += directions[k, j] * row[j]
@@ -109,11 +193,7 @@ def close_spectral(
             partial += values[k] * part
             residual -= part
             k += 1
-            slack = round_off[k] * square + BIAS * abs(bias)
-            left = max(residual, 0.0) + widen[k] * square
-        output[i] = partial
-        stop[i] = k
-        decided[i] = partial + lowest[k] * left > slack or partial + highest[k] * left < -slack
+        decided[i] = sure
 
 
 @compiled
@@ -139,15 +219,18 @@ def lookahead_costs(cross, pivots, w_next, partial, residual, rest, sides, costs
 def warm() -> None:
     """Compile for the types in use."""
     one, two = np.ones(1), np.ones(2)
-    matrix = np.ones((1, 1))
+    matrix, none = np.ones((1, 1)), np.empty((0, 0))
     stop, decided = np.empty(1, dtype=np.intp), np.empty(1, dtype=np.bool_)
+    factor_rows(matrix, one, np.empty((1, 1)))
+    coordinates(matrix, one, np.empty(1))
     close_bounds(
-        POLYNOMIAL, 1.0, 0.0, 1, matrix, one, matrix, matrix, one, two,
-        one, True, 0.0, 0.0, 0.0, np.empty(1), stop, decided,
+        POLYNOMIAL, 1.0, 0.0, 1, matrix, one, matrix, np.zeros(1, dtype=np.intp), True, matrix,
+        one, two, matrix, one, 0.0, 0.0, 0.0, 1.0, np.empty(1), np.empty(1), stop, decided,
+        none, none,
     )  # fmt: skip
     for dtype in (np.float32, np.float64):
         close_spectral(
             matrix.astype(dtype), 0, matrix.astype(dtype), one, one, two, two, 1.0, 1.0, True, 0.0,
-            two, two, 0.0, np.inf, np.empty(1), stop, decided,
+            two, two, 0.0, np.inf, 1.0, np.empty(1), stop, decided, none, none, none,
         )  # fmt: skip
     lookahead_costs(matrix, one, one, one, one, 1.0, one, np.empty(1))

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from kmviz.kernels import RBF, Linear, Normalized, Polynomial
-from kmviz.loops.anytime import lookahead_costs
+from kmviz.loops.anytime import coordinates, factor_rows, lookahead_costs
 from kmviz.machines import KernelMachine
 from kmviz.methods.anytime.basis import OWN, ordered
 from kmviz.methods.anytime.cholesky import CholeskyEngine
@@ -39,6 +39,39 @@ def test_closing_spectral_bounds(kernel, dtype):
     tolerance = 1e-9 if dtype is np.float64 else 1e-4
     for fast, plain in zip(engine._close(queries), engine._close_plainly(queries)):
         np.testing.assert_allclose(fast, plain, rtol=tolerance, atol=tolerance)
+
+
+def test_a_factor_by_rows_is_the_factor():
+    K = RBF(0.5)(VECTORS, VECTORS)
+    extra, factor = np.full(40, 1e-8), np.zeros((40, 40))
+    assert factor_rows(K, extra, factor) == -1
+    np.testing.assert_allclose(factor, np.linalg.cholesky(K + np.diag(extra)), atol=1e-10)
+    short = np.zeros((9, 9))
+    factor_rows(np.ascontiguousarray(K[:9, :9]), extra[:9], short)
+    np.testing.assert_array_equal(short, factor[:9, :9])
+    assert factor_rows(np.array([[1.0, 2.0], [2.0, 1.0]]), np.zeros(2), np.zeros((2, 2))) == 1
+
+
+def test_coordinates_solve_the_triangular_system():
+    factor, coords = np.tril(RNG.rand(30, 30)) + np.eye(30), np.empty(30)
+    values = RNG.randn(30)
+    coordinates(factor, values, coords)
+    np.testing.assert_allclose(coords, np.linalg.solve(factor, values), rtol=1e-8)
+
+
+@pytest.mark.parametrize("kernel", KERNELS, ids=repr)
+@pytest.mark.parametrize("n_steps", [40, 4])
+def test_recording_changes_no_answer(kernel, n_steps):
+    engine = engine_of(kernel, n_steps=n_steps)
+    output, steps = engine.run(QUERIES)
+    kept, read = engine.records(QUERIES), engine._read(QUERIES, n_steps)
+    rows = np.arange(len(QUERIES))
+    np.testing.assert_array_equal(
+        np.where(kept.decided, kept.partial[rows, kept.stop], kept.exact), output
+    )
+    np.testing.assert_array_equal(kept.stop + np.where(kept.decided, 0, engine.missing[-1]), steps)
+    for name in ("partial", "lower", "upper"):
+        np.testing.assert_allclose(getattr(kept, name), read[name], rtol=1e-6, atol=1e-6)
 
 
 @pytest.mark.parametrize("width", [1, 16, 700])

@@ -15,7 +15,7 @@ import kmviz
 from kmviz import AnytimeClassifier, datasets
 from kmviz.kernels import RBF, Linear, Normalized, Polynomial
 from kmviz.machines import KernelFisherClassifier, KernelMachine
-from kmviz.methods.anytime.basis import OWN, WIDER, Basis
+from kmviz.methods.anytime.basis import OWN, WIDER, ordered
 from kmviz.methods.anytime.cholesky import CholeskyEngine
 from kmviz.methods.progress import listening
 
@@ -25,7 +25,14 @@ X, Y = make_moons(150, noise=0.25, random_state=0)
 QUERIES = make_moons(80, noise=0.4, random_state=1)[0]
 
 
-@parametrize_with_checks([AnytimeClassifier(), AnytimeClassifier(order="hybrid", random_state=0)])
+@parametrize_with_checks(
+    [
+        AnytimeClassifier(),
+        AnytimeClassifier(order="hybrid", random_state=0),
+        AnytimeClassifier(n_clusters=3, random_state=0),
+        AnytimeClassifier(share=0.5, random_state=0),
+    ]
+)
 def test_scikit_learn_contract(estimator, check):
     check(estimator)
 
@@ -102,7 +109,7 @@ def test_all_vectors_in_the_basis_leave_no_gap(order):
 def test_two_vectors_by_hand():
     """K(u, v) = u.v, Z_1 = (1, 0), Z_2 = (1, 1), W = 2 Z_1 - Z_2 = (1, -1), b = 0.5, x = (3, 1)."""
     machine = KernelMachine([[1.0, 0.0], [1.0, 1.0]], [2.0, -1.0], 0.5, Linear())
-    basis = Basis(machine.vectors, np.arange(2), spans=True)
+    basis = ordered(machine, "given", 2, 0.0, machine.vectors, machine.vectors, None)
     engine = CholeskyEngine(machine, basis, jitter=0.0)
     np.testing.assert_allclose(engine.factor, [[1, 0], [1, 1]], atol=1e-9)  # V'
     np.testing.assert_allclose(engine.w_coords, [1, -1], atol=1e-9)
@@ -149,7 +156,7 @@ def test_max_steps_switches_to_the_exact_sum():
     for clf, last in ((auto, limit), (held, 3)):
         late = free.steps(QUERIES) > last
         assert late.any()
-        np.testing.assert_array_equal(clf.steps(QUERIES)[late], last + m)
+        np.testing.assert_array_equal(clf.steps(QUERIES)[late], m)  # nothing is asked twice
         np.testing.assert_array_equal(clf.steps(QUERIES)[~late], free.steps(QUERIES)[~late])
         exact = clf.machine_.decision_function(QUERIES)
         np.testing.assert_allclose(clf.decision_function(QUERIES)[late], exact[late], rtol=1e-12)
@@ -162,7 +169,7 @@ def test_interval_is_what_a_deadline_leaves():
         low, high = clf.decision_interval(QUERIES, steps)
         np.testing.assert_allclose(low, lower[:, min(steps, 20)], rtol=1e-9, atol=1e-9)
         np.testing.assert_allclose(high, upper[:, min(steps, 20)], rtol=1e-9, atol=1e-9)
-    low, high = clf.decision_interval(QUERIES, 20 + clf.machine_.n_vectors)
+    low, high = clf.decision_interval(QUERIES, 20 + clf.engines_[0].missing[-1])
     np.testing.assert_allclose(low, clf.machine_.decision_function(QUERIES))
     np.testing.assert_array_equal(low, high)
     for bad in (-1, 2.5, "3"):
@@ -199,12 +206,13 @@ COUNTING = {
 }
 
 
+@pytest.mark.parametrize("max_steps", [None, 5])
 @pytest.mark.parametrize("order", [*ORDERS, "spectral"])
 @pytest.mark.parametrize("kernel", COUNTING)
-def test_steps_are_what_a_counting_kernel_counts(order, kernel):
+def test_steps_are_what_a_counting_kernel_counts(order, kernel, max_steps):
     if order == "spectral" and kernel == "rbf":
         kernel = "normalized"
-    clf = fitted(order, COUNTING[kernel])
+    clf = fitted(order, COUNTING[kernel], max_steps=max_steps)
     steps = clf.steps(QUERIES)
     Counting.values = 0
     clf.predict(QUERIES)
@@ -225,6 +233,7 @@ def test_a_function_that_counts_pays_for_its_diagonal():
         counted.append(len(A) * len(B))
         return RBF(0.7)(A, B)
 
+    kernel.is_mercer = True
     clf = fitted("min_wz", kernel)
     steps = clf.steps(QUERIES)
     counted.clear()
@@ -240,6 +249,149 @@ def test_counting_kernels_walk_the_compiled_path():
         np.testing.assert_allclose(
             plain.decision_function(QUERIES), fast.decision_function(QUERIES), rtol=1e-7, atol=1e-9
         )
+
+
+@pytest.mark.parametrize("order", ["given", "hybrid"])
+def test_the_exact_sum_asks_for_nothing_twice(order):
+    """Waveform, where few queries are decided early: at most m values beside rows not its own."""
+    data = datasets.load("waveform")
+    clf = AnytimeClassifier(SVC(gamma=0.05), order=order, max_steps=70, random_state=0)
+    clf.fit(data.X_train[:400], data.y_train[:400])
+    m, steps = clf.machine_.n_vectors, clf.steps(data.X_test[:200])
+    others = np.count_nonzero(clf.engines_[0].index < 0)
+    assert m > 200
+    assert (steps > 70).mean() > 0.9
+    assert steps.max() == m + others
+    np.testing.assert_array_equal(
+        clf.predict(data.X_test[:200]), clf.estimator_.predict(data.X_test[:200])
+    )
+
+
+def test_a_fit_to_fewer_steps_is_the_beginning_of_a_longer_one():
+    for order in (*ORDERS, "spectral"):
+        whole = fitted(order, QUADRATIC)
+        short = fitted(order, QUADRATIC, max_steps=2)
+        cut = whole.cut(2)
+        assert cut.get_params().keys() == short.get_params().keys()
+        assert cut.max_steps == short.max_steps == 2
+        assert cut.overhead_ == short.overhead_
+        for name in ("decision_function", "steps"):
+            np.testing.assert_array_equal(
+                getattr(cut, name)(QUERIES), getattr(short, name)(QUERIES)
+            )
+        for ours, theirs in zip(cut.bounds(QUERIES), short.bounds(QUERIES)):
+            np.testing.assert_allclose(ours, theirs, rtol=1e-12)
+        for bad in (0, 2.5, "auto"):
+            with pytest.raises(ValueError, match="max_steps must be a whole number"):
+                whole.cut(bad)
+
+
+def test_a_reading_holds_the_interval_where_a_query_stopped():
+    clf = fitted("min_wz", RBF(0.7))
+    study = clf.study(QUERIES)
+    lower, upper = clf.bounds(QUERIES)
+    stop, rows = clf.steps(QUERIES), np.arange(len(QUERIES))
+    for limit in (1, 4, clf.machine_.n_vectors):
+        reading, at = study.read(max_steps=limit), np.minimum(stop, limit)
+        np.testing.assert_allclose(reading.lower, lower[rows, at], atol=1e-9)
+        np.testing.assert_allclose(reading.upper, upper[rows, at], atol=1e-9)
+        np.testing.assert_array_equal(reading.decided, stop <= limit)
+        assert reading.agrees.all()
+
+
+def test_a_kernel_that_must_be_asked_is_studied_too():
+    clf, asked = fitted("min_wz", RBF(0.7)), fitted("min_wz", COUNTING["rbf"])
+    for limit in (None, 1, 5):
+        ours, theirs = (
+            asked.study(QUERIES).read(max_steps=limit),
+            clf.study(QUERIES).read(max_steps=limit),
+        )
+        np.testing.assert_array_equal(ours.steps, theirs.steps)
+        np.testing.assert_array_equal(ours.decided, theirs.decided)
+        np.testing.assert_allclose(ours.lower, theirs.lower, atol=1e-8)
+        held = asked.study(QUERIES).classifier(max_steps=limit)
+        np.testing.assert_array_equal(ours.steps, held.steps(QUERIES))
+
+
+@pytest.mark.parametrize("order", ["min_wz", "mean_lh_n", "hybrid"])
+def test_orders_of_cells_are_certified(order):
+    plain = fitted(order, RBF(2.0))
+    clf = fitted(order, RBF(2.0), n_clusters=6)
+    exact = clf.machine_.decision_function(QUERIES)
+    lower, upper = clf.bounds(QUERIES)
+    assert (lower <= exact[:, None]).all()
+    assert (exact[:, None] <= upper).all()
+    np.testing.assert_array_equal(clf.predict(QUERIES), clf.estimator_.predict(QUERIES))
+    assert clf.steps(QUERIES).mean() < plain.steps(QUERIES).mean()
+    assert clf.overhead_ >= 6
+    study = clf.study(QUERIES)
+    for limit in (None, 2):
+        held = study.classifier(max_steps=limit)
+        reading = study.read(max_steps=limit)
+        np.testing.assert_array_equal(reading.outputs, held.decision_function(QUERIES))
+        np.testing.assert_array_equal(reading.steps, held.steps(QUERIES))
+        np.testing.assert_array_equal(reading.decided, held.steps(QUERIES) <= (limit or 999))
+    trace = clf.trace(QUERIES[3])
+    assert trace.output == clf.decision_function(QUERIES[3:4])[0]
+
+
+def test_cells_need_an_order_that_can_be_tuned():
+    for order in ("given", "sgma", "min_wz_n", "spectral"):
+        with pytest.raises(ValueError, match=f"order='{order}' tunes none"):
+            AnytimeClassifier(order=order, n_clusters=3).fit(X, Y)
+
+
+def test_banana_takes_five_values_with_cells_certified():
+    data = datasets.load("banana")
+    clf = AnytimeClassifier(SVC(C=10.0), order="mean_lh_n", n_clusters=16, random_state=0)
+    clf.fit(data.X_train, data.y_train)
+    assert clf.steps(data.X_test).mean() <= 5.0
+    np.testing.assert_array_equal(clf.predict(data.X_test), clf.estimator_.predict(data.X_test))
+
+
+def test_a_share_of_the_gap_is_a_promise_not_a_proof():
+    data = datasets.load("banana")
+    svc = SVC(gamma=20.0).fit(data.X_train, data.y_train)
+    options = {"order": "min_wz", "random_state": 0}
+    sure = AnytimeClassifier(FrozenEstimator(svc), **options).fit(data.X_train)
+    quick = AnytimeClassifier(FrozenEstimator(svc), share=0.2, **options)
+    quick.fit(data.X_train, X_calibration=data.X_test[:2000])
+    assert sure.promise_.rows == 0
+    assert sure.promise_.rate == 0.0
+    promise, queries = quick.promise_, data.X_test[2000:]
+    assert promise.rows == 2000
+    assert promise.misses < 20
+    assert quick.steps(queries).mean() < 0.7 * sure.steps(queries).mean()
+    wrong = np.mean(quick.predict(queries) != svc.predict(queries))
+    assert wrong <= 2 * promise.rate
+
+
+def test_without_calibration_rows_a_quarter_is_held_out():
+    clf = AnytimeClassifier(SVC(), share=0.5, random_state=0).fit(X, Y)
+    assert clf.promise_.rows == len(X) // 4
+    assert clf.machine_.n_vectors < AnytimeClassifier(SVC()).fit(X, Y).machine_.n_vectors
+    with pytest.raises(ValueError, match="X_calibration has 1 features"):
+        AnytimeClassifier(share=0.5).fit(X, Y, X_calibration=X[:, :1])
+
+
+def test_rows_that_overflow_have_infinite_bounds():
+    clf = fitted("min_wz", Polynomial(degree=2))
+    lower, upper = clf.bounds(np.full((1, 2), 1e120))
+    assert (lower == -np.inf).all()
+    assert (upper == np.inf).all()
+    svc = SVC(kernel=Polynomial(degree=2)).fit(X, Y)
+    svc._BaseLibSVM__Xfit = svc._BaseLibSVM__Xfit * 1e100
+    with pytest.raises(ValueError, match="overflow"):
+        AnytimeClassifier(FrozenEstimator(svc)).fit(X)
+
+
+def test_three_vectors_do_not_make_a_kernel_a_mercer_kernel():
+    rng = np.random.RandomState(0)
+    for _ in range(20):
+        rows = rng.randn(3, 2)
+        svc = SVC(kernel=hyperbolic).fit(rows, [0, 1, 1])
+        with pytest.raises(ValueError, match="vouch for yours by setting is_mercer"):
+            AnytimeClassifier(FrozenEstimator(svc)).fit(rows)
 
 
 def test_kernel_fisher_machine():
@@ -378,6 +530,9 @@ def test_random_orders_repeat_under_a_seed():
         ({"order": "best"}, "order"),
         ({"max_steps": 0}, "max_steps"),
         ({"max_steps": "soon"}, "max_steps"),
+        ({"share": 0.0}, "share"),
+        ({"share": 1.5}, "share"),
+        ({"n_clusters": 0}, "n_clusters"),
         ({"jitter": -1e-8}, "jitter"),
         ({"jitter": 0.5}, "jitter"),
         ({"query_sample": 3}, "query_sample"),
@@ -416,6 +571,9 @@ def single(a, b):
     return RBF(0.5)(a.astype(np.float32), b.astype(np.float32))
 
 
+single.is_mercer = True
+
+
 @pytest.mark.filterwarnings("error")
 @pytest.mark.parametrize("order", ORDERS)
 def test_a_kernel_that_computes_in_float32_is_ordered(order):
@@ -423,9 +581,9 @@ def test_a_kernel_that_computes_in_float32_is_ordered(order):
     assert clf.steps(QUERIES).mean() < clf.machine_.n_vectors / 2
 
 
-@pytest.mark.parametrize("order", ["min_wz", "spectral"])
-def test_stored_and_loaded(tmp_path, order):
-    clf = fitted(order)
+@pytest.mark.parametrize("options", [{}, {"order": "spectral"}, {"n_clusters": 3}], ids=repr)
+def test_stored_and_loaded(tmp_path, options):
+    clf = fitted(**options)
     kmviz.save(clf, tmp_path / "clf.skops")
     again = kmviz.load(tmp_path / "clf.skops")
     np.testing.assert_array_equal(again.decision_function(QUERIES), clf.decision_function(QUERIES))

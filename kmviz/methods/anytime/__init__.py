@@ -14,7 +14,12 @@ Departures
 - A query whose sign the bias alone decides takes no kernel value (the paper starts at k = 1).
 - "sgma" compares all candidates at each step, not 59 drawn ones; "min_wz_n", "mean_lh_n" and
   "hybrid" draw theirs from at most max(m, 1000) training rows.
-- A basis of all the machine's vectors ends in the exact sum, whose kernel values it has by then.
+- A basis of all the machine's vectors ends in the exact sum, whose kernel values it has by then;
+  after any other the exact sum asks only for the values that are missing.
+- Kernels: one that is not known to be a Mercer kernel is refused (no matrix proves it), unless it
+  says `is_mercer = True`.
+- `share` below 1 and `n_clusters` are not in the paper: the first trades the certificate for a
+  promise shown on rows held out, the second tunes an order for each region of the input space.
 - `order="spectral"` is not in the paper: see `kmviz.methods.anytime.spectral`. It answers rows of
   float32 in float32, within bounds as much wider; traces and `bounds` are computed in float64.
 - More than two classes: where votes tie, the exact outputs break the tie, so that the answer is

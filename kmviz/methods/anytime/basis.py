@@ -7,9 +7,9 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.linalg import LinAlgError, cholesky
 
-from kmviz.kernels import RBF, Polynomial, diagonal, is_known
+from kmviz.kernels import RBF, Linear, Normalized, Polynomial, diagonal, is_known
+from kmviz.loops.anytime import factor_rows
 from kmviz.machines import KernelMachine
 from kmviz.methods.anytime import orderings
 from kmviz.methods.anytime.bounds import ULP
@@ -24,18 +24,22 @@ SAMPLE = 2000
 
 
 class NotMercerError(ValueError):
-    """The kernel is no Mercer kernel, so nothing can be bound."""
+    """The kernel is no Mercer kernel, or nobody says that it is one: nothing can be bound."""
 
-    def __init__(self) -> None:
+    def __init__(self, words: str = "") -> None:
         super().__init__(
-            "The kernel matrix of the vectors is not positive semi-definite, so nothing can be "
+            words
+            or "The kernel matrix of the vectors is not positive semi-definite, so nothing can be "
             "bound: use a Mercer kernel (a polynomial needs coef0 >= 0)."
         )
 
 
 @dataclass(frozen=True, eq=False)
 class Basis:
-    """An ordered basis.
+    """An ordered basis, and what stage 1 needs of it.
+
+    The kernel matrix of all candidates is computed once, so that the numbers of the first k
+    vectors do not depend on how many are taken.
 
     Attributes
     ----------
@@ -45,11 +49,45 @@ class Basis:
         Which vector of the machine each one is; -1 for other training rows.
     spans : bool
         Whether every vector of the machine is among them.
+    K_zz, K_zw : arrays of shape (K, K) and (K,)
+        Eqs. 6 and 7, of W divided by `scale`.
+    K_ww : float
+        Eq. 8, likewise.
+    scale : float
+        Sum of |beta| (eq. 9).
+    lost : float
+        How much more than a sum a kernel value can lose.
     """
 
     rows: NDArray[np.float64]
     index: NDArray[np.intp]
     spans: bool
+    K_zz: NDArray[np.float64]
+    K_zw: NDArray[np.float64]
+    K_ww: float
+    scale: float
+    lost: float
+
+
+def refuse_uncertain(kernel: Any) -> None:
+    """Refuse a kernel that is no Mercer kernel, and one that nobody vouches for.
+
+    A few vectors may have a positive definite matrix under any function: no matrix proves a
+    kernel.
+    """
+    inner = kernel
+    while isinstance(inner, Normalized):
+        inner = inner.kernel
+    if isinstance(inner, Polynomial) and inner.coef0 < 0:
+        raise NotMercerError
+    if isinstance(inner, Linear | Polynomial | RBF) or getattr(kernel, "is_mercer", False):
+        return
+    name = getattr(kernel, "__name__", repr(kernel))
+    raise NotMercerError(
+        f"Bounds hold for Mercer kernels only, and whether {name} is one cannot be told from its "
+        "values: use a kernel of kmviz.kernels, or vouch for yours by setting is_mercer = True "
+        "on it."
+    )
 
 
 def extra_diagonal(self_values: NDArray[np.float64], jitter: float) -> NDArray[np.float64]:
@@ -66,31 +104,26 @@ def blur(kernel: Any, rows: NDArray[np.float64]) -> float:
     return float(plain.gamma * np.square(rows - rows.mean(axis=0)).sum(axis=1).max())
 
 
+def refuse_overflow(kernel_matrix: NDArray[np.float64]) -> None:
+    """Refuse vectors whose kernel values are beyond what a float holds."""
+    if not np.isfinite(kernel_matrix).all():
+        raise ValueError(
+            "Kernel values of the machine's vectors overflow, so nothing can be bound: scale the "
+            "columns of X, for instance by StandardScaler in a pipeline."
+        )
+
+
 def factorise(kernel_matrix: NDArray[Any], jitter: float) -> tuple[NDArray[np.float64], float]:
     """V' of K + jitter; the jitter grows tenfold while rounding spoils the factorisation."""
+    kernel_matrix = np.ascontiguousarray(kernel_matrix, dtype=np.float64)
     jitter = max(jitter, 1e-13)
     while jitter < 1e-2:
-        padded = kernel_matrix + np.diag(extra_diagonal(kernel_matrix.diagonal(), jitter))
-        try:
-            return np.ascontiguousarray(cholesky(padded, lower=True)), jitter
-        except LinAlgError:
-            jitter *= 10.0
+        factor = np.zeros_like(kernel_matrix)
+        extra = extra_diagonal(kernel_matrix.diagonal(), jitter)
+        if factor_rows(kernel_matrix, extra, factor) < 0:
+            return factor, jitter
+        jitter *= 10.0
     raise NotMercerError
-
-
-def workable_jitter(kernel: Any, vectors: NDArray[np.float64], jitter: float) -> float:
-    """Return the jitter that the kernel matrix of a machine's vectors takes.
-
-    A kernel that is no Mercer kernel is refused: a short basis may have a factor all the same,
-    and its bounds would be wrong.
-    """
-    if not len(vectors):
-        return jitter
-    if not is_known(kernel):
-        return factorise(np.asarray(kernel(vectors, vectors), dtype=np.float64), jitter)[1]
-    if isinstance(kernel, Polynomial) and kernel.coef0 < 0:
-        raise NotMercerError
-    return jitter
 
 
 def ordered(
@@ -103,7 +136,7 @@ def ordered(
     ----------
     machine : KernelMachine
     order : str
-        One of `OWN` or `WIDER`.
+        One of `OWN` or `WIDER`, or "tuned": eq. 26 over the machine's own vectors.
     n_steps : int
         At most the machine's number of vectors.
     jitter : float
@@ -115,31 +148,61 @@ def ordered(
     """
     m = machine.n_vectors
     rows = machine.vectors.astype(np.float64, copy=False)
-    jitter = workable_jitter(machine.kernel, rows, jitter)
-    if order == "given" or m == 0:
-        chosen = np.arange(m)[:n_steps]
-        return Basis(rows[chosen], chosen, n_steps == m)
-    if order in WIDER:
+    refuse_uncertain(machine.kernel)
+    if order in WIDER and m:
         others = _unlike(X, rows)
         rows = np.vstack([rows, others[orderings.candidates(len(others), m, rng)]])
-    factor = _factor(machine, rows, jitter, n_steps)
-    if order == "min_wz":
-        chosen = orderings.min_wz(factor, n_steps)
-    elif order == "sgma":
-        chosen = orderings.sgma(factor, n_steps)
-    elif order == "min_wz_n":
-        chosen = orderings.min_wz_n(factor, n_steps, m, rng)
+    with np.errstate(over="ignore"):
+        K = np.asarray(machine.kernel(rows, rows), dtype=np.float64) if m else np.empty((0, 0))
+    refuse_overflow(K)
+    if not is_known(machine.kernel) and m:  # vouched for: a function may still compute badly
+        jitter = factorise(K[:m, :m], jitter)[1]
+    if order == "given" or m == 0:
+        chosen = np.arange(m)[:n_steps]
     else:
-        sample = _sample(machine, rows, queries, rng)
-        chosen = orderings.query_tuned(factor, n_steps, m, rng, sample, order == "hybrid")
+        chosen = _chosen(machine, order, n_steps, jitter, rows, K, queries, rng)
+    return _basis(machine, rows, K, chosen)
+
+
+def _chosen(
+    machine: KernelMachine, order: str, n_steps: int, jitter: float,
+    rows: NDArray[Any], K: NDArray[Any], queries: NDArray[Any], rng: np.random.RandomState,
+) -> NDArray[np.intp]:  # fmt: skip
+    """Return the candidates that make the basis, in their order."""
+    m = machine.n_vectors
+    factor = _factor(machine, rows, K, jitter, n_steps)
+    if order == "min_wz":
+        return orderings.min_wz(factor, n_steps)
+    if order == "sgma":
+        return orderings.sgma(factor, n_steps)
+    if order == "min_wz_n":
+        return orderings.min_wz_n(factor, n_steps, m, rng)
+    sample = _sample(machine, rows, queries, rng)
+    return orderings.query_tuned(factor, n_steps, m, rng, sample, order == "hybrid")
+
+
+def _basis(
+    machine: KernelMachine, rows: NDArray[Any], K: NDArray[Any], chosen: NDArray[np.intp]
+) -> Basis:
+    m = machine.n_vectors
+    scale = float(np.abs(machine.beta).sum()) or 1.0  # eq. 9
+    k_zw = K[:, :m] @ (machine.beta / scale)
     index = np.where(chosen < m, chosen, -1)
-    return Basis(rows[chosen], index, bool(np.count_nonzero(index >= 0) == m))
+    return Basis(
+        rows=rows[chosen],
+        index=index,
+        spans=bool(np.count_nonzero(index >= 0) == m),
+        K_zz=K[np.ix_(chosen, chosen)],  # eq. 6
+        K_zw=k_zw[chosen],  # eq. 7
+        K_ww=max(float(machine.beta / scale @ k_zw[:m]), 0.0),  # eq. 8
+        scale=scale,
+        lost=max(blur(machine.kernel, rows[:m]), blur(machine.kernel, rows)),
+    )
 
 
 def _factor(
-    machine: KernelMachine, rows: NDArray[Any], jitter: float, n_steps: int
+    machine: KernelMachine, rows: NDArray[Any], K: NDArray[Any], jitter: float, n_steps: int
 ) -> orderings.PivotedFactor:
-    K = np.asarray(machine.kernel(rows, rows), dtype=np.float64)
     m = machine.n_vectors
     k_zw = K[:, :m] @ machine.beta  # eq. 7
     k_ww = float(machine.beta @ k_zw[:m])  # eq. 8

@@ -1,16 +1,20 @@
-"""What both engines make of the bounds they read: all steps, or what a deadline leaves."""
+"""What all engines make of the bounds they read: all steps, or what a deadline leaves."""
 
 from __future__ import annotations
 
+from copy import copy
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from kmviz.machines import KernelMachine
+from kmviz.traces import AnytimeTrace
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.intp]
+Bools = NDArray[np.bool_]
 
 #: Rounding of one float64 operation.
 ULP = float(np.finfo(np.float64).eps)
@@ -18,11 +22,53 @@ ULP = float(np.finfo(np.float64).eps)
 #: Rows whose bounds over all steps are computed at once.
 BLOCK = 1024
 
+#: No room for records: a loop then stops where the sign is certain.
+NONE = np.empty((0, 0))
+
+
+@dataclass(frozen=True, eq=False)
+class Steps:
+    """What queries would come to after every number of steps.
+
+    Attributes
+    ----------
+    partial, lower, upper : arrays of shape (n, K + 1)
+        f_k and the interval around f.
+    stop : array of shape (n,)
+        The first step that decides; K where none does.
+    decided : array of shape (n,)
+    exact : array of shape (n,)
+        The exact sum that answers where none does.
+    asked : array of shape (n, K + 1)
+        Kernel values computed after k steps.
+    missing : array of shape (n, K + 1)
+        Kernel values that the exact sum wants beside those.
+    """
+
+    partial: Floats
+    lower: Floats
+    upper: Floats
+    stop: Ints
+    decided: Bools
+    exact: Floats
+    asked: Ints
+    missing: Ints
+
 
 class Bounds:
-    """Base of the engines. A subclass defines `n_steps` and `_read`."""
+    """Base of the engines. A subclass defines `n_steps`, `run`, `records` and `_read`.
+
+    Attributes
+    ----------
+    share : float
+        A query is decided once |f_k| exceeds this share of the gap; 1 is certain.
+    stops : array of shape (n,)
+        Where some rows stop that stand for queries.
+    """
 
     machine: KernelMachine
+    share = 1.0
+    stops: Ints = np.empty(0, dtype=np.intp)
 
     #: Kernel values that a query takes before its first step.
     self_cost = 0
@@ -32,9 +78,45 @@ class Bounds:
         """K, the most steps a query can take."""
         raise NotImplementedError
 
-    def _read(self, X: NDArray[Any], count: int) -> dict[str, Floats]:
-        """Every quantity over k = 0 .. count, a row a query; `lower` and `upper` among them."""
+    @property
+    def missing(self) -> Ints:
+        """Kernel values, by step, that the exact sum wants beside those known."""
+        return np.full(self.n_steps + 1, self.machine.n_vectors)
+
+    @property
+    def overhead(self) -> float:
+        """What a query costs beside its steps, in kernel values."""
         raise NotImplementedError
+
+    def run(self, X: NDArray[Any]) -> tuple[Floats, Ints]:
+        """Answer each row: f_k where the sign is certain, else the exact sum."""
+        raise NotImplementedError
+
+    def records(self, X: NDArray[Any]) -> Steps:
+        """Return what each row would come to after every number of steps."""
+        raise NotImplementedError
+
+    def _read(self, X: NDArray[Any], count: int) -> dict[str, Floats]:
+        """Every quantity over k = 0 .. count for each query; `lower` and `upper` among them."""
+        raise NotImplementedError
+
+    def _trace_of(self, x: NDArray[Any], w_rest: Floats, index: Ints) -> AnytimeTrace:
+        output, steps = self.run(x[None])
+        read = {name: a[0] for name, a in self._read(x[None], self.n_steps).items()}
+        return AnytimeTrace(
+            exact=float(self.machine.decision_function(x[None])[0]),
+            output=float(output[0]),
+            stop=min(int(steps[0]) - self.self_cost, self.n_steps),
+            **read,
+            w_rest=w_rest,
+            index=np.append(-1, index),
+        )
+
+    def usual(self, X: NDArray[Any]) -> Any:
+        """Return a copy that knows where the rows X, which stand for queries, stop."""
+        known = copy(self)
+        known.stops = np.minimum(self.run(X)[1], self.n_steps)
+        return known
 
     def bounds(self, X: NDArray[Any], n_steps: int | None = None) -> tuple[Floats, Floats]:
         """Return the bounds after 0 .. n_steps (None: all) steps."""
@@ -42,14 +124,17 @@ class Bounds:
         lower, upper = np.empty((2, len(X), count + 1))
         for top in range(0, len(X), BLOCK):
             part = slice(top, top + BLOCK)
-            read = self._read(X[part], count)
+            with np.errstate(over="ignore", invalid="ignore"):  # said by infinite bounds
+                read = self._read(X[part], count)
             lower[part], upper[part] = read["lower"], read["upper"]
-        return lower, upper
+        return np.nan_to_num(lower, nan=-np.inf, posinf=np.inf, neginf=-np.inf), np.nan_to_num(
+            upper, nan=np.inf, posinf=np.inf, neginf=-np.inf
+        )
 
     def interval(self, X: NDArray[Any], steps: int) -> tuple[Floats, Floats]:
         """Return what is known of f(x) after `steps` kernel values."""
         steps -= self.self_cost
-        if steps >= self.n_steps + self.machine.n_vectors:
+        if steps >= self.n_steps + self.missing[-1]:
             exact = self.machine.decision_function(X)
             return exact, exact.copy()
         lower, upper = self.bounds(X, max(steps, 0))

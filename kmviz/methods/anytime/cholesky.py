@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from copy import copy
 from typing import Any
 
 import numpy as np
@@ -9,11 +10,11 @@ from numpy.typing import NDArray
 from scipy.linalg import solve_triangular
 
 from kmviz.kernels import diagonal, is_known
-from kmviz.loops.anytime import BIAS, close_bounds
+from kmviz.loops.anytime import BIAS, close_bounds, coordinates
 from kmviz.loops.threads import over_chunks
 from kmviz.machines import KernelMachine
-from kmviz.methods.anytime.basis import Basis, blur, factorise
-from kmviz.methods.anytime.bounds import ULP, Bounds, Floats, Ints
+from kmviz.methods.anytime.basis import Basis, factorise
+from kmviz.methods.anytime.bounds import NONE, ULP, Bools, Bounds, Floats, Ints, Steps
 from kmviz.traces import AnytimeTrace
 
 
@@ -39,42 +40,63 @@ class CholeskyEngine(Bounds):
         Length of what k coordinates leave of W: sqrt(||W||^2 - sum_{i<=k} W_i^2).
     """
 
-    def __init__(self, machine: KernelMachine, basis: Basis, jitter: float) -> None:
-        self.machine = machine
+    def __init__(
+        self, machine: KernelMachine, basis: Basis, jitter: float, share: float = 1.0
+    ) -> None:
+        self.machine, self.share = machine, share
         self.basis, self.index, self.spans = basis.rows, basis.index, basis.spans
-        self.beta = np.append(machine.beta, 0.0)[basis.index]  # -1: no weight
         self.known = is_known(machine.kernel)
         self.embedded = _embed(machine.kernel, basis.rows) if self.known else None
-        self._embed_machine(jitter)
+        self.vectors = _embed(machine.kernel, machine.vectors) if self.known else None
+        self._embed_machine(basis, jitter)
         # K(x, x) is one kernel value where only the kernel itself can tell it.
         self.self_cost = 0 if hasattr(machine.kernel, "diag") else 1
-        self.overhead = 0.0
 
-    def _embed_machine(self, jitter: float) -> None:
+    def _embed_machine(self, basis: Basis, jitter: float) -> None:
         """Stage 1: V and W_1 .. W_K, once."""
-        machine, rows = self.machine, self.basis
-        vectors = machine.vectors.astype(np.float64)
-        kernel, m = machine.kernel, machine.n_vectors
-        scale = np.abs(machine.beta).sum() or 1.0  # eq. 9
-        weights = machine.beta / scale
-        K_zx = _values(kernel, rows, vectors)
-        K_zz = _values(kernel, rows, rows)  # eq. 6
-        K_zw = K_zx @ weights  # eq. 7
-        K_ww = max(float(weights @ (_values(kernel, vectors, vectors) @ weights)), 0.0)  # eq. 8
-        self.factor, self.jitter = factorise(K_zz, jitter)
-        solved = solve_triangular(self.factor, K_zw, lower=True) if len(K_zw) else K_zw
+        machine, kernel = self.machine, self.machine.kernel
+        vectors, m = machine.vectors.astype(np.float64), machine.n_vectors
+        self.factor, self.jitter = factorise(basis.K_zz, jitter)
+        solved = np.empty(len(basis.rows))
+        coordinates(self.factor, basis.K_zw, solved)
         # Rounding must not make a bound too tight: squares are widened by what sums of K terms
         # lose, W's also by what beta' K beta loses, outputs by what the exact sum can lose.
         lengths = np.sqrt(np.maximum(diagonal(kernel, vectors), 0.0)) if m else np.empty(0)
-        reach = float(np.abs(weights) @ lengths)  # the largest that |f(x) + b| / ||x|| could be
-        self.widen = 4.0 * ULP * (float(np.sqrt(len(rows))) + 4.0)
-        lost = max(blur(kernel, vectors), blur(kernel, rows))
-        self.round_off = 64.0 * ULP * scale * reach * (1.0 + lost)
-        squares = K_ww - np.concatenate([[0.0], np.cumsum(solved**2)])
-        rest = np.sqrt(np.maximum(squares, 0.0) + self.widen * K_ww + 2.0 * ULP * reach**2)
+        reach = float(np.abs(machine.beta) @ lengths)  # the largest that |f(x) + b| / ||x|| can be
+        self.widen = 4.0 * ULP * (float(np.sqrt(m)) + 4.0)
+        self.round_off = 64.0 * ULP * reach * (1.0 + basis.lost)
+        squares = basis.K_ww - np.concatenate([[0.0], np.cumsum(solved**2)])
+        lost = self.widen * basis.K_ww + 2.0 * ULP * (reach / basis.scale) ** 2
+        rest = np.sqrt(np.maximum(squares, 0.0) + lost)
         if self.spans:
             rest[-1] = 0.0  # all of W: the last step knows every value of the exact sum
-        self.w_coords, self.w_rest = scale * solved, scale * rest
+        self.w_coords, self.w_rest = basis.scale * solved, basis.scale * rest
+
+    def cut(self, n_steps: int) -> CholeskyEngine:
+        """Return the engine that gives up after `n_steps`: the first vectors of this one's."""
+        if n_steps >= self.n_steps:
+            return self
+        short = copy(self)
+        short.basis, short.index = self.basis[:n_steps], self.index[:n_steps]
+        short.spans = False
+        short.embedded = None if self.embedded is None else self.embedded[:n_steps]
+        short.factor = np.ascontiguousarray(self.factor[:n_steps, :n_steps])
+        short.w_coords, short.w_rest = self.w_coords[:n_steps], self.w_rest[: n_steps + 1]
+        short.stops = np.minimum(self.stops, n_steps)
+        return short
+
+    @property
+    def overhead(self) -> float:
+        """Eq. 16 beside its kernel values: k (k - 1) / 2 products, d of them a kernel value."""
+        if not len(self.stops):
+            return 0.0
+        stops = self.stops.astype(np.float64)
+        return float(np.mean(stops * (stops - 1.0) / 2.0)) / max(self.machine.n_features, 1)
+
+    @property
+    def missing(self) -> Ints:
+        known = np.concatenate([[0], np.cumsum(self.index >= 0)])
+        return self.machine.n_vectors - known
 
     @property
     def n_steps(self) -> int:
@@ -95,75 +117,82 @@ class CholeskyEngine(Bounds):
         """Answer each row: f_k where the sign is certain, else the exact sum."""
         X = X.astype(np.float64, copy=False)
         output, stop, decided = self._close(X) if self.known else self._close_plainly(X)
-        steps = stop + self.self_cost
-        if not decided.all():
-            output[~decided] = self.machine.decision_function(X[~decided])
-            steps[~decided] += self.machine.n_vectors
-        return output, steps
+        return output, stop + self.self_cost + np.where(decided, 0, self.missing[-1])
+
+    def records(self, X: NDArray[Any]) -> Steps:
+        """Return what each row would come to after every number of steps."""
+        n, K = len(X), self.n_steps
+        partial, gap = np.empty((2, n, K + 1))
+        exact = np.empty(n)
+        _, stop, decided = self._close(X.astype(np.float64, copy=False), exact, partial, gap)
+        every = np.broadcast_to(np.arange(K + 1) + self.self_cost, (n, K + 1))
+        missing = np.broadcast_to(self.missing, (n, K + 1))
+        return Steps(partial, partial - gap, partial + gap, stop, decided, exact, every, missing)
 
     def trace(self, x: NDArray[Any]) -> AnytimeTrace:
         """Record one query over all K steps."""
-        output, steps = self.run(x[None])
-        read = {name: a[0] for name, a in self._read(x[None], self.n_steps).items()}
-        stop = min(int(steps[0]) - self.self_cost, self.n_steps)
-        return AnytimeTrace(
-            exact=float(self.machine.decision_function(x[None])[0]),
-            output=float(output[0]),
-            stop=stop,
-            **read,
-            w_rest=self.w_rest,
-            index=np.append(-1, self.index),
-        )
+        return self._trace_of(x, self.w_rest, self.index)
 
-    def _close(self, X: Floats) -> tuple[Floats, Ints, NDArray[np.bool_]]:
+    def _close(
+        self, X: Floats, exact: Floats | None = None, partial: Floats = NONE, gap: Floats = NONE
+    ) -> tuple[Floats, Ints, Bools]:
         """Stages 2 and 3, compiled."""
         rows = _embed(self.machine.kernel, X)
-        self_values = self.machine.kernel.plain.diag(rows)
-        kind, gamma, coef0, degree = self.machine.kernel.code
+        with np.errstate(over="ignore"):
+            self_values = self.machine.kernel.plain.diag(rows)
         output, stop = np.empty(len(X)), np.empty(len(X), dtype=np.intp)
+        exact = np.empty(len(X)) if exact is None else exact
         decided = np.empty(len(X), dtype=np.bool_)
 
         def work(a: int, b: int) -> None:
             close_bounds(
-                kind, gamma, coef0, degree, rows[a:b], self_values[a:b], self.embedded, self.factor,
-                self.w_coords, self.w_rest, self.beta, self.spans, self.machine.bias,
-                self.widen, self.round_off, output[a:b], stop[a:b], decided[a:b],
+                *self.machine.kernel.code, rows[a:b], self_values[a:b], self.embedded, self.index,
+                self.spans, self.factor, self.w_coords, self.w_rest, self.vectors,
+                self.machine.beta, self.machine.bias, self.widen, self.round_off, self.share,
+                output[a:b], exact[a:b], stop[a:b], decided[a:b], partial[a:b], gap[a:b],
             )  # fmt: skip
 
         over_chunks(work, len(X))
         return output, stop, decided
 
-    def _close_plainly(self, X: Floats) -> tuple[Floats, Ints, NDArray[np.bool_]]:
+    def _close_plainly(self, X: Floats) -> tuple[Floats, Ints, Bools]:
         """The same for any kernel, which is asked for exactly the values of `steps`."""
-        n, K = len(X), self.n_steps
-        self_values = diagonal(self.machine.kernel, X)
-        partial, total = np.full((2, n), -self.machine.bias)
-        residual = self_values.copy()
+        n, K, machine = len(X), self.n_steps, self.machine
+        self_values = diagonal(machine.kernel, X)
+        partial, residual = np.full(n, -machine.bias), self_values.copy()
         pad, slack = self.widen * self_values, self._slack(self_values)
         coords, stop = np.zeros((K, n)), np.zeros(n, dtype=np.intp)
+        values = np.zeros((n, machine.n_vectors + 1))  # the last column for rows not its own
         gap = np.sqrt(residual + pad) * self.w_rest[0] + slack
-        going = np.flatnonzero(np.abs(partial) <= gap)
+        going = np.flatnonzero(~(np.abs(partial) > self.share * gap))
         for k in range(K):
             if not len(going):
                 break
-            value = _values(self.machine.kernel, X[going], self.basis[k : k + 1])[:, 0]
-            total[going] += self.beta[k] * value
+            value = _values(machine.kernel, X[going], self.basis[k : k + 1])[:, 0]
+            values[going, self.index[k]] = value
             q = (value - self.factor[k, :k] @ coords[:k, going]) / self.factor[k, k]  # eq. 16
             coords[k, going] = q
             partial[going] += self.w_coords[k] * q  # eq. 17
             residual[going] = np.maximum(residual[going] - q * q, 0.0)  # eq. 19
             stop[going] += 1
             gap[going] = np.sqrt(residual + pad)[going] * self.w_rest[k + 1] + slack[going]
-            going = going[np.abs(partial[going]) <= gap[going]]
-        whole = self.spans & (stop == K)
-        return np.where(whole, total, partial), stop, whole | (np.abs(partial) > gap)
+            going = going[~(np.abs(partial[going]) > self.share * gap[going])]
+        late = np.flatnonzero(stop == K) if self.spans else going
+        asked = np.isin(np.arange(machine.n_vectors), self.index)
+        if len(late) and not asked.all():
+            others = machine.vectors[~asked].astype(np.float64)
+            values[np.ix_(late, np.flatnonzero(~asked))] = _values(machine.kernel, X[late], others)
+        partial[late] = values[late, :-1] @ machine.beta - machine.bias  # eq. 3
+        decided = np.ones(n, dtype=bool)
+        decided[going] = self.spans
+        return partial, stop, decided
 
     def _slack(self, self_values: Floats) -> Floats:
         """What rounding can change in an output."""
         return self.round_off * np.sqrt(self_values) + BIAS * abs(self.machine.bias)
 
     def _read(self, X: NDArray[Any], count: int) -> dict[str, Floats]:
-        """Every quantity of the paper over k = 0 .. count, a row a query."""
+        """Every quantity of the paper over k = 0 .. count for each query."""
         X = X.astype(np.float64, copy=False)
         n, bias = len(X), self.machine.bias
         start = np.zeros((n, 1))
@@ -176,7 +205,7 @@ class CholeskyEngine(Bounds):
         residual = self_values[:, None] - np.hstack([start, np.cumsum(q**2, axis=1)])  # eq. 19
         residual = np.maximum(residual, 0.0) + self.widen * self_values[:, None]
         if self.spans and count == self.n_steps:
-            partial[:, -1] = value @ self.beta - bias  # eq. 3
+            partial[:, -1] = value @ self.machine.beta[self.index] - bias  # eq. 3
         # Eqs. 21 to 23 are R_k(x) sqrt(W_y^2 + W_z^2): the two residuals multiplied.
         gap = np.sqrt(residual) * self.w_rest[: count + 1]
         gap += self._slack(self_values)[:, None]

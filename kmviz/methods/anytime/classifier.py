@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from copy import copy
 from math import sqrt
 from numbers import Integral, Real
 from typing import Any, ClassVar
@@ -9,18 +10,30 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from sklearn.base import BaseEstimator
-from sklearn.utils import check_random_state
+from sklearn.frozen import FrozenEstimator
+from sklearn.pipeline import Pipeline
+from sklearn.svm import SVC
+from sklearn.utils import _safe_indexing, check_random_state
 from sklearn.utils._param_validation import Interval, StrOptions
-from sklearn.utils.validation import check_is_fitted, validate_data
+from sklearn.utils.validation import _num_samples, check_is_fitted, validate_data
 
 from kmviz.machines import KernelMachine
 from kmviz.methods.anytime.basis import OWN, WIDER, ordered
 from kmviz.methods.anytime.bounds import Floats
 from kmviz.methods.anytime.cholesky import CholeskyEngine
+from kmviz.methods.anytime.clusters import ClusteredEngine, cells_of
 from kmviz.methods.anytime.spectral import SpectralEngine
+from kmviz.methods.anytime.study import AnytimeStudy
 from kmviz.methods.base import FLOATS, MachineClassifier, Problem
+from kmviz.methods.promise import Promise, upper_bound
 
-AnytimeEngine = CholeskyEngine | SpectralEngine
+AnytimeEngine = CholeskyEngine | ClusteredEngine | SpectralEngine
+
+#: Orders that cells can tune: "min_wz" then means eq. 26 over the support vectors.
+TUNED = ("min_wz", "mean_lh_n", "hybrid")
+
+#: How sure the promise of a share below 1 is.
+CONFIDENCE = 0.95
 
 #: Rows on which the cost of solving the triangular system is estimated.
 OVERHEAD_ROWS = 100
@@ -52,18 +65,31 @@ class AnytimeClassifier(MachineClassifier):
         (at most 2,000 at random).
     max_steps : int or "auto", default=None
         After this many steps an undecided query gets the exact sum. None never gives up before
-        the basis ends; "auto" is min(m, sqrt(d m)), where the exact sum becomes cheaper.
+        the basis ends; "auto" is min(m, sqrt(d m)), where the exact sum becomes cheaper. It asks
+        for those kernel values only that the steps have not.
+    share : float, default=1.0
+        Stop once |f_k(x)| exceeds this share of the certified gap. 1 is the paper's: no sign can
+        be wrong. Below 1, beyond the paper, a sign may be: `promise_` says how often at most, as
+        shown by rows that nothing was learned from (see `fit`).
+    n_clusters : int, default=None
+        Beyond the paper, and as certain: cut the rows into so many cells by k-means and tune an
+        order for each (eq. 26 over the cell's rows; "hybrid": among ties of eq. 25). Candidates
+        are those of `order`, which is "min_wz" (support vectors), "mean_lh_n" or "hybrid". Each
+        cell keeps a factor of K x K numbers, and a query costs a distance to each centre more.
     jitter : float, default=1e-8
         Added to the diagonal of the basis's kernel matrix, as a share of it.
     random_state : int, RandomState or None, default=None
-        Draws the training rows of "min_wz_n", "mean_lh_n" and "hybrid".
+        Draws the training rows of "min_wz_n", "mean_lh_n" and "hybrid", the rows held out for
+        `share`, and starts k-means.
 
     Attributes
     ----------
     machine_ : KernelMachine
-        The exact machine (two classes); `machines_` holds one a pair.
+        The exact machine (two classes); `machines_` holds one for each pair.
+    promise_ : Promise
+        At most how many answers differ from the exact machine's: none where `share` is 1.
     basis_ : array of shape (K, d)
-        The ordered basis (two classes; not with "spectral").
+        The ordered basis (two classes; not with "spectral" nor `n_clusters`).
     w_coords_, w_y_, w_z_ : arrays of shape (K,), (K + 1,) and (K + 1,)
         W's coordinates and what eq. 11 makes of them.
     overhead_ : float
@@ -89,27 +115,36 @@ class AnytimeClassifier(MachineClassifier):
     True
     """
 
+    study_class = AnytimeStudy
+
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
         "estimator": [BaseEstimator, None],
         "order": [StrOptions({*OWN, *WIDER, "spectral"})],
         "query_sample": ["array-like", None],
         "max_steps": [Interval(Integral, 1, None, closed="left"), StrOptions({"auto"}), None],
+        "share": [Interval(Real, 0, 1, closed="right")],
+        "n_clusters": [Interval(Integral, 1, None, closed="left"), None],
         "jitter": [Interval(Real, 0, 1e-2, closed="left")],
         "random_state": ["random_state"],
     }
 
     def __init__(
         self, estimator: Any = None, order: str = "min_wz", query_sample: ArrayLike | None = None,
-        max_steps: int | str | None = None, jitter: float = 1e-8, random_state: Any = None,
+        max_steps: int | str | None = None, share: float = 1.0, n_clusters: int | None = None,
+        jitter: float = 1e-8, random_state: Any = None,
     ) -> None:  # fmt: skip
         self.estimator = estimator
         self.order = order
         self.query_sample = query_sample
         self.max_steps = max_steps
+        self.share = share
+        self.n_clusters = n_clusters
         self.jitter = jitter
         self.random_state = random_state
 
-    def fit(self, X: ArrayLike, y: ArrayLike | None = None) -> AnytimeClassifier:
+    def fit(
+        self, X: ArrayLike, y: ArrayLike | None = None, X_calibration: ArrayLike | None = None
+    ) -> AnytimeClassifier:
         """Train the estimator (unless it is frozen) and order the basis.
 
         Parameters
@@ -119,23 +154,84 @@ class AnytimeClassifier(MachineClassifier):
             queries where an order wants some.
         y : array of shape (n,)
             Classes; not used with a `FrozenEstimator`.
+        X_calibration : array of shape (n, d), default=None
+            Queries that the machine has not seen: with `share` below 1 they show how often a sign
+            is wrong. None holds a quarter of X back from training and ordering.
         """
-        super().fit(X, y)
-        engine = self.engines_[0]
-        if len(self.engines_) == 1 and isinstance(engine, CholeskyEngine):
+        self._validate_params()
+        self._refuse_combinations()
+        if self.share < 1.0 and X_calibration is None:
+            X, y, X_calibration = self._held_out(X, y)
+        self._prepare(self._train(X, y))
+        self.promise_ = Promise(0.0, 1.0, 0)
+        if self.share < 1.0:
+            self._refuse_width("X_calibration", X_calibration)
+            reading = self.study(X_calibration).read()
+            rows, misses = len(reading.agrees), reading.disagreements
+            self.promise_ = Promise(upper_bound(misses, rows), CONFIDENCE, rows, misses)
+        return self
+
+    def cut(self, max_steps: int) -> AnytimeClassifier:
+        """Return a copy that gives up after `max_steps`: nothing is trained or ordered.
+
+        Examples
+        --------
+        >>> from sklearn.datasets import make_moons
+        >>> from kmviz import AnytimeClassifier
+        >>> X, y = make_moons(200, noise=0.2, random_state=0)
+        >>> clf = AnytimeClassifier().fit(X, y)
+        >>> clf.cut(5).basis_.shape
+        (5, 2)
+        """
+        check_is_fitted(self, "engines_")
+        if not isinstance(max_steps, Integral) or max_steps < 1:
+            raise ValueError(f"max_steps must be a whole number, 1 or more; got {max_steps!r}.")
+        shorter = copy(self)
+        shorter.max_steps = int(max_steps)
+        return shorter._adopt([engine.cut(int(max_steps)) for engine in self.engines_])
+
+    def _adopt(self, engines: list[Any]) -> Any:
+        super()._adopt(engines)
+        engine = engines[0]
+        if len(engines) == 1 and isinstance(engine, CholeskyEngine):
             self.basis_, self.w_coords_ = engine.basis, engine.w_coords
             self.w_y_, self.w_z_ = engine.w_y, engine.w_z
         return self
+
+    def _held_out(self, X: Any, y: Any) -> tuple[Any, Any, Any]:
+        """Return rows to learn from, their classes, and a quarter of the rows to prove on."""
+        given = SVC() if self.estimator is None else self.estimator
+        frozen = isinstance(given, FrozenEstimator)
+        through_pipeline = isinstance(given.estimator if frozen else given, Pipeline)
+        checked, y = self._validated(X, y, needs_y=not frozen, as_it_is=through_pipeline)
+        X = X if hasattr(X, "iloc") else checked  # names of columns are kept
+        n = _num_samples(X)
+        if n < 4:
+            raise ValueError(
+                f"share={self.share} holds a quarter of X back to prove itself on; X has {n} "
+                f"sample{'s' * (n != 1)}: give X_calibration, or share=1."
+            )
+        order = check_random_state(self.random_state).permutation(n)
+        proof, rest = np.sort(order[: n // 4]), np.sort(order[n // 4 :])
+        return (
+            _safe_indexing(X, rest),
+            y if frozen else _safe_indexing(y, rest),
+            (_safe_indexing(X, proof)),
+        )
+
+    def _refuse_combinations(self) -> None:
+        if self.n_clusters is not None and self.order not in TUNED:
+            raise ValueError(
+                f"n_clusters tunes an order for each cell, and order={self.order!r} tunes none: "
+                f"use one of {', '.join(map(repr, TUNED))}."
+            )
 
     def decision_function(self, X: ArrayLike) -> NDArray[np.float64]:
         """Return f_k(x) at the step that made its sign certain, or the exact f(x).
 
         (n,) for two classes; for more, scikit-learn's one-against-one aggregation.
         """
-        if self._is_pair():
-            return self._runs(X)[0][0]
-        outputs, _ = self._answers(self._rows(X))
-        return self._aggregate(outputs)
+        return self._runs(X)[0][0] if self._is_pair() else self._answers(self._rows(X))[0]
 
     def steps(self, X: ArrayLike) -> NDArray[np.intp]:
         """Return how many kernel values each row takes, over all pairs of classes."""
@@ -190,12 +286,21 @@ class AnytimeClassifier(MachineClassifier):
         return len(self.engines_) == 1
 
     def _answers(self, rows: NDArray[Any]) -> tuple[Floats, NDArray[np.intp]]:
-        """Outputs (n, pairs) and kernel values (n,) over pairs; exact outputs to break ties by."""
-        found = [engine.run(rows) for engine in self.engines_]
+        return self.settled([engine.run(rows) for engine in self.engines_], rows)
+
+    def settled(
+        self, found: list[tuple[Floats, NDArray[np.intp]]], rows: NDArray[Any]
+    ) -> tuple[Floats, NDArray[np.intp]]:
+        """Bring each pair's outputs and kernel values to what the classifier says of `rows`.
+
+        With several classes exact outputs break tied votes, where the model breaks ties.
+        """
+        if len(found) == 1:
+            return found[0]
         outputs = np.column_stack([output for output, _ in found])
         steps = np.sum([count for _, count in found], axis=0)
         if not self._breaks_ties:  # votes alone decide, and each is proved
-            return outputs, steps
+            return self._aggregate(outputs), steps
         votes = np.zeros((len(rows), len(self.classes_)), dtype=np.intp)
         for p, (i, j) in enumerate(zip(*np.triu_indices(len(self.classes_), 1))):
             votes[np.arange(len(rows)), np.where(outputs[:, p] < 0, j, i)] += 1
@@ -204,23 +309,31 @@ class AnytimeClassifier(MachineClassifier):
             for p, engine in enumerate(self.engines_):
                 outputs[tied, p] = engine.machine.decision_function(rows[tied])
                 steps[tied] += engine.machine.n_vectors
-        return outputs, steps
+        return self._aggregate(outputs), steps
 
     def _engine(self, problem: Problem) -> AnytimeEngine:
         machine = problem.machine
-        engine: AnytimeEngine
         if self.order == "spectral":
-            engine = SpectralEngine(machine, self._last_step(machine))
+            return SpectralEngine(machine, self._last_step(machine), self.share)
+        queries = problem.X if self.query_sample is None else self._checked_sample()
+        rng = check_random_state(self.random_state)
+        engine: AnytimeEngine
+        if self.n_clusters is None:
+            engine = self._ordered(problem, self.order, queries, rng)
         else:
-            n_steps = min(self._last_step(machine), machine.n_vectors)
-            queries = problem.X if self.query_sample is None else self._checked_sample()
-            basis = ordered(
-                machine, self.order, n_steps, self.jitter, problem.X, queries,
-                check_random_state(self.random_state),
-            )  # fmt: skip
-            engine = CholeskyEngine(machine, basis, self.jitter)
-            engine.overhead = _triangular_cost(engine, problem.X)
-        return engine
+            centers, cells = cells_of(queries, self.n_clusters, rng)
+            order = "tuned" if self.order == "min_wz" else self.order
+            engine = ClusteredEngine(machine, centers, [
+                self._ordered(problem, order, queries[cells == c], rng)
+                for c in range(len(centers))
+            ])  # fmt: skip
+        return engine.usual(_spread(problem.X, OVERHEAD_ROWS))
+
+    def _ordered(self, problem: Problem, order: str, queries: Any, rng: Any) -> CholeskyEngine:
+        machine = problem.machine
+        n_steps = min(self._last_step(machine), machine.n_vectors)
+        basis = ordered(machine, order, n_steps, self.jitter, problem.X, queries, rng)
+        return CholeskyEngine(machine, basis, self.jitter, self.share)
 
     def _checked_sample(self) -> NDArray[Any]:
         """The sample of queries as the machine reads it."""
@@ -238,8 +351,6 @@ class AnytimeClassifier(MachineClassifier):
         return max(m, d + 1) if self.max_steps is None else int(self.max_steps)
 
 
-def _triangular_cost(engine: CholeskyEngine, X: NDArray[Any]) -> float:
-    """Eq. 16 beside its kernel values: k (k - 1) / 2 products, d of them a kernel value."""
-    rows = X[np.linspace(0, len(X) - 1, min(len(X), OVERHEAD_ROWS)).astype(np.intp)]
-    stop = np.minimum(engine.run(rows)[1], engine.n_steps).astype(np.float64)
-    return float(np.mean(stop * (stop - 1.0) / 2.0)) / max(engine.machine.n_features, 1)
+def _spread(X: NDArray[Any], most: int) -> NDArray[Any]:
+    """Rows of X, evenly from first to last."""
+    return X[np.linspace(0, len(X) - 1, min(len(X), most)).astype(np.intp)]

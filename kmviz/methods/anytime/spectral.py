@@ -20,6 +20,7 @@ lambda being the k eigenvalues taken. The bounds are as much wider, and every si
 
 from __future__ import annotations
 
+from copy import copy
 from typing import Any
 
 import numpy as np
@@ -28,9 +29,10 @@ from scipy.linalg import eigh, qr
 
 from kmviz.kernels import Normalized, Polynomial, diagonal, is_known
 from kmviz.loops.anytime import BIAS, close_spectral
+from kmviz.loops.kernel import machine_outputs
 from kmviz.loops.threads import over_chunks
 from kmviz.machines import KernelMachine
-from kmviz.methods.anytime.bounds import ULP, Bounds, Floats, Ints
+from kmviz.methods.anytime.bounds import NONE, ULP, Bools, Bounds, Floats, Ints, Steps
 from kmviz.traces import AnytimeTrace
 
 #: Rows a thread takes at a time.
@@ -61,14 +63,14 @@ class SpectralEngine(Bounds):
         Range of the eigenvalues that are left after k steps, 0 included.
     """
 
-    def __init__(self, machine: KernelMachine, n_steps: int) -> None:
+    def __init__(self, machine: KernelMachine, n_steps: int, share: float = 1.0) -> None:
         found = quadratic(machine.kernel)
         if found is None:
             raise ValueError(
                 "order='spectral' needs a polynomial kernel of degree 2 with coef0 >= 0, "
                 f"normalised or not; got {machine.kernel!r}. Use order='min_wz' instead."
             )
-        self.machine = machine
+        self.machine, self.share = machine, share
         (poly, self.normalized), self.known = found, is_known(machine.kernel)
         self.gamma, self.coef0 = float(poly.gamma), float(poly.coef0)
         self._decompose()
@@ -76,7 +78,6 @@ class SpectralEngine(Bounds):
         self.tables = {"f": self._table(np.float32), "d": self._table(np.float64)}
         if not self.known:
             self._place_vectors()
-        self.overhead = 1.0  # ||x~||^2
         self.tells_finite = self.known
 
     def _decompose(self) -> None:
@@ -122,7 +123,7 @@ class SpectralEngine(Bounds):
         """Find input rows z_j with K(z_j, x) proportional to (v_j . x~)^2, to ask a kernel for."""
         directions = np.zeros((len(self.values), self.machine.n_features))
         directions[:, self._used] = self.directions / self.gamma
-        self.share = np.ones(len(self.values))
+        self.ratio = np.ones(len(self.values))
         if self.coef0 > 0:
             last = self.offsets / np.sqrt(self.coef0)
             if np.any(np.abs(last) < 1e-6):
@@ -132,9 +133,9 @@ class SpectralEngine(Bounds):
                     "or order='min_wz'."
                 )
             directions = directions * (np.sqrt(self.coef0) / last)[:, None]
-            self.share = last**2 / self.coef0
+            self.ratio = last**2 / self.coef0
         if self.normalized:
-            self.share = np.ones(len(self.values))
+            self.ratio = np.ones(len(self.values))
         self.places = directions
 
     @property
@@ -147,50 +148,81 @@ class SpectralEngine(Bounds):
         """K, the number of eigenvectors kept."""
         return len(self.values)
 
+    @property
+    def overhead(self) -> float:
+        """||x~||^2, one product of rows."""
+        return 1.0
+
+    def cut(self, n_steps: int) -> SpectralEngine:
+        """Return the engine that gives up after `n_steps`: the first eigenvectors of this one's."""
+        if n_steps >= self.n_steps:
+            return self
+        short = copy(self)
+        short.lowest, short.highest = self.lowest[: n_steps + 1], self.highest[: n_steps + 1]
+        short.values, short.offsets = self.values[:n_steps], self.offsets[:n_steps]
+        short.directions = self.directions[:n_steps]
+        short.tables = {"f": short._table(np.float32), "d": short._table(np.float64)}
+        if not self.known:
+            short._place_vectors()
+        return short
+
     def run(self, X: NDArray[Any]) -> tuple[Floats, Ints]:
         """Answer each row: f_k where the sign is certain, else the exact sum."""
         output, stop, decided = self._close(X) if self.known else self._close_plainly(X)
         if not decided.all():
-            output[~decided] = self.machine.decision_function(X[~decided])
+            output[~decided] = self._exact(X[~decided])
             stop[~decided] += self.machine.n_vectors
         return output, stop
 
+    def records(self, X: NDArray[Any]) -> Steps:
+        """Return what each row would come to after every number of steps."""
+        n, K = len(X), self.n_steps
+        partial, lower, upper = np.empty((3, n, K + 1))
+        _, stop, decided = self._close(X, partial, lower, upper)
+        every = np.broadcast_to(np.arange(K + 1), (n, K + 1))
+        missing = np.broadcast_to(self.missing, (n, K + 1))
+        return Steps(partial, lower, upper, stop, decided, self._exact(X), every, missing)
+
     def trace(self, x: NDArray[Any]) -> AnytimeTrace:
         """Record one query over all K steps."""
-        output, steps = self.run(x[None])
-        read = {name: a[0] for name, a in self._read(x[None], self.n_steps).items()}
-        return AnytimeTrace(
-            exact=float(self.machine.decision_function(x[None])[0]),
-            output=float(output[0]),
-            stop=min(int(steps[0]), self.n_steps),
-            **read,
-            w_rest=(self.highest - self.lowest) / 2.0,
-            index=np.full(self.n_steps + 1, -1),
-        )
+        return self._trace_of(x, (self.highest - self.lowest) / 2.0, np.full(self.n_steps, -1))
 
-    def _close(self, X: NDArray[Any]) -> tuple[Floats, Ints, NDArray[np.bool_]]:
+    def _exact(self, X: NDArray[Any]) -> Floats:
+        """The exact sum of each row, as it would come alone: eigenvectors tell no kernel value."""
+        if not self.known:
+            return self.machine.decision_function(X)
+        machine, embed = self.machine, self.machine.kernel.embed
+        rows, vectors = (
+            np.require(embed(a.astype(np.float64)), requirements=["C", "W"])
+            for a in (X, machine.vectors)
+        )
+        out = np.empty(len(rows))
+        machine_outputs(*machine.kernel.code, rows, vectors, machine.beta, machine.bias, out)
+        return out
+
+    def _close(
+        self, X: NDArray[Any], partial: Floats = NONE, lower: Floats = NONE, upper: Floats = NONE
+    ) -> tuple[Floats, Ints, Bools]:
         X = X if X.flags.carray else np.require(X, requirements=["C", "W"])
         output, stop = np.empty(len(X)), np.empty(len(X), dtype=np.intp)
         decided = np.empty(len(X), dtype=np.bool_)
 
-        if len(X) <= CHUNK:  # a query that comes alone should not wait for Python
-            self._loop(X, output, stop, decided)
-        else:
-            over_chunks(
-                lambda a, b: self._loop(X[a:b], output[a:b], stop[a:b], decided[a:b]),
-                len(X), CHUNK,
+        def work(a: int, b: int) -> None:
+            directions, widen, round_off, smallest, largest = self.tables[X.dtype.char]
+            close_spectral(
+                X[a:b], self.first, directions, self.offsets, self.values, self.lowest,
+                self.highest, self.gamma, self.coef0, self.normalized, self.machine.bias, widen,
+                round_off, smallest, largest, self.share, output[a:b], stop[a:b], decided[a:b],
+                partial[a:b], lower[a:b], upper[a:b],
             )  # fmt: skip
+
+        if len(X) <= CHUNK:  # a query that comes alone should not wait for Python
+            work(0, len(X))
+        else:
+            over_chunks(work, len(X), CHUNK)
         return output, stop, decided
 
-    def _loop(self, X: NDArray[Any], output: Floats, stop: Ints, decided: NDArray[Any]) -> None:
-        directions, widen, round_off, smallest, largest = self.tables[X.dtype.char]
-        close_spectral(
-            X, self.first, directions, self.offsets, self.values, self.lowest, self.highest,
-            self.gamma, self.coef0, self.normalized, self.machine.bias, widen, round_off,
-            smallest, largest, output, stop, decided,
-        )  # fmt: skip
-
-    def _close_plainly(self, X: NDArray[Any]) -> tuple[Floats, Ints, NDArray[np.bool_]]:
+    def _close_plainly(self, X: NDArray[Any]) -> tuple[Floats, Ints, Bools]:
         """The same for a kernel that wants to be asked: exactly the values of `steps`."""
         X = X.astype(np.float64, copy=False)
         square = self._squares(X)
@@ -199,8 +231,8 @@ class SpectralEngine(Bounds):
         for k in range(self.n_steps + 1):
             left = residual + self.widen * square
             slack = self.round_off * square + BIAS * abs(self.machine.bias)
-            decided = (partial + self.lowest[k] * left > slack) | (
-                partial + self.highest[k] * left < -slack
+            decided = (partial + self.share * (self.lowest[k] * left - slack) > 0.0) | (
+                partial + self.share * (self.highest[k] * left + slack) < 0.0
             )
             going = np.flatnonzero(~decided)
             if k == self.n_steps or not len(going):
@@ -219,7 +251,7 @@ class SpectralEngine(Bounds):
         """(v_j . x~)^2 of the eigenvectors in `steps`."""
         if not self.known:
             values = np.asarray(self.machine.kernel(X, self.places[steps]), dtype=np.float64)
-            return values * self.share[steps]
+            return values * self.ratio[steps]
         parts = (X[:, self._used] @ self.directions[steps].T + self.offsets[steps]) ** 2
         if self.normalized:
             lengths = (self.gamma * np.einsum("ij,ij->i", X, X) + self.coef0)[:, None]

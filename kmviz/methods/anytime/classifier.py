@@ -11,7 +11,6 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from sklearn.base import BaseEstimator
 from sklearn.frozen import FrozenEstimator
-from sklearn.pipeline import Pipeline
 from sklearn.svm import SVC
 from sklearn.utils import _safe_indexing, check_random_state
 from sklearn.utils._param_validation import Interval, StrOptions
@@ -166,8 +165,8 @@ class AnytimeClassifier(MachineClassifier):
         self.promise_ = Promise(0.0, 1.0, 0)
         if self.share < 1.0:
             self._refuse_width("X_calibration", X_calibration)
-            reading = self.study(X_calibration).read()
-            rows, misses = len(reading.agrees), reading.disagreements
+            differs = self.predict(X_calibration) != self.estimator_labels(X_calibration)
+            rows, misses = len(differs), int(differs.sum())
             self.promise_ = Promise(upper_bound(misses, rows), CONFIDENCE, rows, misses)
         return self
 
@@ -202,8 +201,7 @@ class AnytimeClassifier(MachineClassifier):
         """Return rows to learn from, their classes, and a quarter of the rows to prove on."""
         given = SVC() if self.estimator is None else self.estimator
         frozen = isinstance(given, FrozenEstimator)
-        through_pipeline = isinstance(given.estimator if frozen else given, Pipeline)
-        checked, y = self._validated(X, y, needs_y=not frozen, as_it_is=through_pipeline)
+        checked, y = self._validated(X, y, given.estimator if frozen else None, given)
         X = X if hasattr(X, "iloc") else checked  # names of columns are kept
         n = _num_samples(X)
         if n < 4:

@@ -165,6 +165,42 @@ def test_the_back_button_moves_it_back(watched):
     expect(page.get_by_text("Python heard 14")).to_be_visible()
 
 
+def test_one_that_comes_back_later_stands_where_python_says_and_still_speaks(watched):
+    page, _ = watched
+    press(page, "ArrowRight", times=3)
+    expect(page.get_by_text("Python heard 13")).to_be_visible()
+    page.get_by_text("Hide").click()
+    expect(root(page)).to_have_count(0)
+    page.get_by_role("button", name="Back to three").click()
+    parameter(page, "w", "3")
+    page.get_by_text("Hide").click()
+    at_value(page, 3)
+    press(page, "ArrowRight")
+    expect(page.get_by_text("Python heard 4 ")).to_be_visible()
+    at_value(page, 4)
+
+
+def test_a_crowd_of_points_is_drawn_as_pixels_and_still_answers(visit):
+    page, a = visit("/?w=20&n=6000"), arrays(6_000)
+    at_value(page, 20)
+    np.testing.assert_array_equal(drawn(page, "effort", 0, "y"), a.steps[20])
+    k = int(np.argmax(np.where(a.exact < 3, a.exact, 0)))
+    place = root(page).evaluate("(root, k) => root.kmviz.place('effort', 0, k)", k)
+    pixel = root(page).evaluate(
+        """(root, [x, y]) => {
+            const canvas = root.querySelector('[data-kmviz-view="effort"] canvas');
+            const box = canvas.getBoundingClientRect(), ratio = devicePixelRatio;
+            return [...canvas.getContext("2d")
+                .getImageData((x - box.x) * ratio, (y - box.y) * ratio, 1, 1).data]; }""",
+        place,
+    )
+    red, green, blue, alpha = pixel
+    assert alpha > 150
+    assert blue > green > red, "the first colour of the theme"
+    page.mouse.move(*place)
+    expect(root(page).locator('[data-kmviz-view="effort"] .tip')).to_contain_text(f"query {k:,}")
+
+
 def test_a_click_on_a_point_reports_its_row_and_the_star_follows(watched):
     page, traffic = watched
     steps = arrays().steps[10]

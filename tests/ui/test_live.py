@@ -107,36 +107,42 @@ def test_a_column_that_does_not_fit_the_slider_is_refused_by_name(layer, message
         chart(layer).spec(P)
 
 
-def test_few_values_of_a_map_are_sent_as_they_are():
-    values = np.random.default_rng(0).integers(1, 200, (P, 6, 5)).astype(float)
-    values[0, 0, 0] = np.nan
+def test_whole_numbers_of_a_map_are_sent_as_they_are():
+    values = np.random.default_rng(0).integers(1, 200, (P, 6, 5))
     (heat,) = sent(chart(live.Heat(values=values, x=np.arange(5), y=np.arange(6))))["layers"]
     for i in range(P):
-        levels = np.append(heat["levels"], np.full(256 - len(heat["levels"]), np.nan))
-        np.testing.assert_array_equal(levels[live.at(heat["values"], i)], values[i].ravel())
+        np.testing.assert_array_equal(heat["levels"][live.at(heat["values"], i)], values[i].ravel())
     assert heat["values"]["data"].dtype == np.uint8
     assert heat["shades"].min() == 0
     assert heat["shades"].max() == 1
 
 
 @pytest.mark.parametrize("log", [False, True])
-def test_many_values_of_a_map_are_the_nearest_of_its_levels(log):
-    values = np.random.default_rng(0).uniform(1, 500, (P, 60, 60))
-    (heat,) = sent(chart(live.Heat(values=values, x=np.arange(60), y=np.arange(60), log=log)))[
-        "layers"
-    ]
-    levels = heat["levels"].astype(float)
+@pytest.mark.parametrize("kind", [float, int])
+def test_many_values_of_a_map_are_the_nearest_of_its_levels(log, kind):
+    values = np.random.default_rng(0).uniform(1, 5_000, (P, 60, 60)).astype(kind)
+    view = chart(live.Heat(values=values, x=np.arange(60), y=np.arange(60), log=log))
+    (heat,) = sent(view)["layers"]
+    scale = np.log if log else np.asarray
+    levels = scale(heat["levels"].astype(float))
     assert len(levels) == 255
-    found = levels[live.at(heat["values"], 2)]
-    nearest = np.abs(values[2].ravel()[:, None] - levels).min(axis=1)
-    np.testing.assert_allclose(np.abs(found - values[2].ravel()), nearest, atol=1e-4)
+    away = np.abs(levels[live.at(heat["values"], 2)] - scale(values[2].ravel()))
+    np.testing.assert_allclose(away.max(), np.diff(levels).max() / 2, rtol=0.05)
+
+
+def test_a_cell_without_a_value_has_no_level_and_one_beyond_the_range_the_last():
+    values = np.array([[np.nan, 0.0], [5.0, 1.0]])
+    view = chart(live.Heat(values=values, x=[0, 1], y=[0, 1], range=(0, 2)))
+    (heat,) = sent(view)["layers"]
+    np.testing.assert_array_equal(live.at(heat["values"], 0), [255, 0, 254, 127])
+    assert len(heat["levels"]) == 255
 
 
 def test_a_diverging_map_has_its_middle_at_nothing():
     values = np.array([[-1.0, 0.0], [3.0, 1.0]])
     (heat,) = sent(chart(live.Heat(values=values, x=[0, 1], y=[0, 1], scale="diverging")))["layers"]
     assert heat["range"] == [-3.0, 3.0]
-    assert heat["shades"][list(heat["levels"]).index(0.0)] == 0.5
+    assert heat["shades"][np.abs(heat["levels"]).argmin()] == pytest.approx(0.5)
 
 
 def test_axes_span_all_positions_unless_a_range_is_given_or_a_layer_is_left_out():

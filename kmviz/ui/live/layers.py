@@ -25,6 +25,8 @@ _NAMES = {slot: f"categorical {i}" for i, slot in enumerate(theme.COLORS)} | {
 }
 #: The code of a cell without a value.
 EMPTY = 255
+#: Whole numbers that lie no further apart are looked up in a table.
+_MOST_WHOLE = 1 << 20
 
 
 class _Numbers(int):
@@ -196,7 +198,7 @@ class Reach(Layer):
 class Heat(Layer):
     """A map of cells: `values` has (rows upwards, columns) as its last two axes.
 
-    Up to 255 distinct values are sent as they are, more as the nearest of 255 levels.
+    Up to 255 distinct whole numbers are sent as they are; others as the nearest of 255 levels.
 
     Parameters
     ----------
@@ -244,12 +246,18 @@ def _ends(values: NDArray[Any], diverging: bool) -> tuple[float, float]:
 def _coded(
     values: NDArray[Any], low: float, high: float, log: bool
 ) -> tuple[NDArray[np.uint8], NDArray[np.float64]]:
-    drawn = np.isfinite(values)
-    if values.dtype.kind in "biu" or values.size <= 20_000:
-        levels = np.unique(values[drawn]).astype(np.float64)
-        if len(levels) <= EMPTY:
-            codes = np.searchsorted(levels, np.where(drawn, values, 0.0))
-            return np.where(drawn, codes, EMPTY).astype(np.uint8), levels
+    """Return the code of each value, and the value that each code stands for."""
+    if values.dtype.kind in "biu" and values.size and np.ptp(values) < _MOST_WHOLE:
+        least = values.min()
+        present = np.zeros(int(values.max() - least) + 1, bool)
+        present[values - least] = True
+        if present.sum() <= EMPTY:
+            place = np.cumsum(present) - 1
+            return place[values - least].astype(np.uint8), np.flatnonzero(present) + float(least)
+    across = np.log if log else np.asarray
+    start, end = across(low), across(high)
+    with np.errstate(invalid="ignore", divide="ignore"):
+        part = (across(values.astype(np.float32)) - start) / (end - start)
+    codes = np.rint(np.clip(part, 0.0, 1.0) * (EMPTY - 1))
     levels = (np.geomspace if log else np.linspace)(low, high, EMPTY)
-    nearest = np.searchsorted((levels[1:] + levels[:-1]) / 2, np.where(drawn, values, low))
-    return np.where(drawn, nearest, EMPTY).astype(np.uint8), levels
+    return np.where(np.isnan(codes), EMPTY, codes).astype(np.uint8), levels

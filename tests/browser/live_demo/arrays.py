@@ -10,11 +10,11 @@ QUERIES, VECTORS, SIDE = 2_000, 200, 100
 
 
 @cache
-def arrays() -> SimpleNamespace:
+def arrays(queries: int = QUERIES) -> SimpleNamespace:
     """Return arrays with the position as first axis, as a study stacks them."""
     rng = np.random.default_rng(0)
     w = np.arange(len(WINDOWS))[:, None]
-    exact = rng.normal(size=QUERIES)
+    exact = rng.normal(size=queries)
     steps = np.clip(VECTORS * np.exp(-np.abs(exact) * 60 / (20 + w)), 1, VECTORS).astype(int)
     k = np.arange(VECTORS + 1)
     high = 3 * np.exp(-k / (20 + 2 * w))
@@ -30,7 +30,7 @@ def arrays() -> SimpleNamespace:
     return SimpleNamespace(
         exact=exact,
         steps=steps,
-        agrees=rng.random((len(w), QUERIES)) > 0.02 * np.exp(-w / 10),
+        agrees=rng.random((len(w), queries)) > 0.02 * np.exp(-w / 10),
         low=-high,
         high=high,
         walk=walk,

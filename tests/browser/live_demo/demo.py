@@ -6,7 +6,7 @@ import streamlit as st
 from kmviz.figures import theme
 from kmviz.ui import live, state
 from kmviz.ui.params import Number
-from tests.browser.live_demo.arrays import SIDE, WINDOWS, arrays
+from tests.browser.live_demo.arrays import QUERIES, SIDE, WINDOWS, arrays
 
 st.set_page_config(page_title="Live demo", layout="wide")
 st.title("Live demo")
@@ -21,7 +21,7 @@ def clicked(view, row):
         live.pick(view, row)
 
 
-a = arrays()
+a = arrays(session["n"] or QUERIES)
 m = a.low.shape[1] - 1
 row = session["query"]
 effort = live.Chart(
@@ -102,17 +102,20 @@ tree = live.tree(
     nodes={"names": ("node",), "id": np.arange(15), "text": [f"node {k}" for k in range(15)]},
     height=220,
 )
-value = live.show(
-    "w", "Window w", WINDOWS, session["w"], [effort, walk, cells, histogram, strip, tree],
-    numbers={
-        "Mean k": [f"{k:.1f}" for k in a.steps.mean(axis=1)],
-        "Differ": [f"{k} of {a.agrees.shape[1]:,}" for k in (~a.agrees).sum(axis=1)],
-        "Cells": f"{SIDE} x {SIDE}",
-        "Query": f"{row}",
-    },
-    note=[f"At w = {w} the first query takes {k} steps." for w, k in zip(WINDOWS, a.steps[:, 0])],
-    on_click=clicked,
-)  # fmt: skip
+value = None
+if not session.get("hide"):
+    value = live.show(
+        "w", "Window w", WINDOWS, session["w"], [effort, walk, cells, histogram, strip, tree],
+        numbers={
+            "Mean k": [f"{k:.1f}" for k in a.steps.mean(axis=1)],
+            "Differ": [f"{k} of {a.agrees.shape[1]:,}" for k in (~a.agrees).sum(axis=1)],
+            "Cells": f"{SIDE} x {SIDE}",
+            "Query": f"{row}",
+        },
+        note=[f"At w = {w} query 0 takes {k} steps." for w, k in zip(WINDOWS, a.steps[:, 0])],
+        on_click=clicked,
+    )  # fmt: skip
+st.toggle("Hide", key="hide")
 st.button("Back to three", on_click=state.put, kwargs={"w": 3})
 st.text(f"Python heard {value} and {session.get('clicked')} in run {session['runs']}.")
 state.settle()

@@ -2,6 +2,7 @@
 const GLYPHS = { circle: "●", diamond: "◆", square: "■", "triangle-up": "▲", cross: "✚", "triangle-down": "▼",
   pentagon: "⬟", hexagon: "⬢", "star-square": "▣", bowtie: "⧓", star: "★", "circle-open": "○", x: "✕" };
 const CORNERS = { diamond: [4, 0], square: [4, 45], "triangle-up": [3, 0], "triangle-down": [3, 180], pentagon: [5, 0], hexagon: [6, 0] };
+const CROWD = 5000; // points above which a symbol for each takes too long
 const FAR = 1e5; // pixels beyond which a place is as good as there
 const near = (place) => Math.max(-FAR, Math.min(FAR, place));
 
@@ -44,19 +45,12 @@ function stamp(symbol, color, edge, size) {
 }
 
 const LAYERS = {
-  points(context, layer, i, { area, theme, hidden, stamps }) {
-    const x = at(layer.x, i), y = at(layer.y, i), group = at(layer.group, i), { sx, sy } = area;
-    const made = layer.names.map((name, g) => (hidden.has(name) ? null
-      : stamps(layer.symbols[g % layer.symbols.length], theme.named[layer.colors[g % layer.colors.length]], layer.size)));
-    context.globalAlpha = layer.opacity;
-    for (let k = 0; k < x.length; k++) {
-      const drawn = made[group ? group[k] : 0], px = sx(x[k]), py = sy(y[k]);
-      if (drawn && px >= area.left - 9 && px <= area.right + 9 && py >= area.top - 9 && py <= area.bottom + 9)
-        context.drawImage(drawn.canvas, px - drawn.side / 2, py - drawn.side / 2, drawn.side, drawn.side);
-    }
-    context.globalAlpha = 1;
+  points(context, layer, i, chart) {
+    const x = at(layer.x, i), y = at(layer.y, i), group = at(layer.group, i), { area, theme } = chart;
+    if (x.length > CROWD) cloud(context, layer, x, y, group, chart);
+    else stamped(context, layer, x, y, group, chart);
     const id = at(layer.id, i), picked = one(layer.picked, i), k = id && picked >= 0 ? id.indexOf(picked) : -1;
-    if (k >= 0) starAt(context, sx(x[k]), sy(y[k]), theme);
+    if (k >= 0) starAt(context, area.sx(x[k]), area.sy(y[k]), theme);
     return { name: layer.names.join(), x, y, group, id, picked };
   },
 
@@ -144,6 +138,37 @@ const LAYERS = {
     return { name: layer.title, x, y, get values() { return Array.from(codes, (code) => layer.levels[code] ?? NaN); } };
   },
 };
+
+function stamped(context, layer, x, y, group, { area, theme, hidden, stamps }) {
+  const { sx, sy } = area;
+  const made = layer.names.map((name, g) => (hidden.has(name) ? null
+    : stamps(layer.symbols[g % layer.symbols.length], theme.named[layer.colors[g % layer.colors.length]], layer.size)));
+  context.globalAlpha = layer.opacity;
+  for (let k = 0; k < x.length; k++) {
+    const drawn = made[group ? group[k] : 0], px = sx(x[k]), py = sy(y[k]);
+    if (drawn && px >= area.left - 9 && px <= area.right + 9 && py >= area.top - 9 && py <= area.bottom + 9)
+      context.drawImage(drawn.canvas, px - drawn.side / 2, py - drawn.side / 2, drawn.side, drawn.side);
+  }
+  context.globalAlpha = 1;
+}
+
+// Too many points to stamp: each a small square of pixels.
+function cloud(context, layer, x, y, group, { area, theme, hidden }) {
+  const { left, top, sx, sy } = area, ratio = globalThis.devicePixelRatio || 1, side = Math.max(2, Math.round((layer.size * ratio) / 2));
+  const wide = Math.ceil((area.right - left) * ratio), high = Math.ceil((area.bottom - top) * ratio);
+  const colors = layer.names.map((name, g) => (hidden.has(name) ? 0 : ramp([theme.named[layer.colors[g % layer.colors.length]], theme.named.paper])[0]));
+  const image = new ImageData(wide, high), pixels = new Uint32Array(image.data.buffer);
+  for (let k = 0; k < x.length; k++) {
+    const color = colors[group ? group[k] : 0], column = Math.round((sx(x[k]) - left) * ratio - side / 2), row = Math.round((sy(y[k]) - top) * ratio - side / 2);
+    if (!color || !(column >= 0 && column + side < wide && row >= 0 && row + side < high)) continue;
+    for (let r = row; r < row + side; r++) pixels.fill(color, r * wide + column, r * wide + column + side);
+  }
+  const sheet = new OffscreenCanvas(wide, high);
+  sheet.getContext("2d").putImageData(image, 0, 0);
+  context.globalAlpha = layer.opacity;
+  context.drawImage(sheet, left, top, wide / ratio, high / ratio);
+  context.globalAlpha = 1;
+}
 
 function polyline(context, x, y, from, to, { sx, sy }) {
   context.beginPath();

@@ -141,12 +141,17 @@ class Live {
     this.slider.end();
     this.watch.disconnect();
     arrived.waiting.delete(this.mount);
+    arrived.stands.delete(this.mount); // the next one counts its moves anew
     this.root.remove();
   }
 }
 
 export default function ({ data, parentElement, setStateValue }) {
-  const live = (parentElement.kmvizLive ??= new Live(parentElement, data.mount));
+  if (parentElement.kmvizLive?.mount !== data.mount) {
+    parentElement.kmvizLive?.end();
+    parentElement.kmvizLive = new Live(parentElement, data.mount);
+  }
+  const live = parentElement.kmvizLive;
   live.tell = setStateValue;
   live.refresh();
   return () => {

@@ -2,8 +2,8 @@
 export default function ({ data, parentElement }) {
   if (data instanceof Uint8Array) {
     const digest = new TextDecoder().decode(data.subarray(0, 16));
-    if (arrived.parts.get(parentElement)?.digest === digest) return undefined;
-    arrived.parts.set(parentElement, { digest, bytes: data.slice(16) }); // a copy begins aligned
+    if (arrived.parts.get(parentElement)?.digest !== digest)
+      arrived.parts.set(parentElement, { digest, bytes: data.slice(16) }); // a copy begins aligned
   } else {
     arrived.stands.set(data.mount, data);
   }

@@ -44,10 +44,8 @@ $(VENV)/.installed: $(VENV)/.created requirements.txt pyproject.toml
 	$(PY) -m pip install --quiet --disable-pip-version-check -r requirements.txt -e ".[app]"
 	@touch $@
 
-# The loops are compiled here, so that no page waits for a compiler. What was compiled before goes
-# first: a loop that is built into a changed one would not be noticed.
+# The loops are compiled here, so that no page waits for a compiler.
 $(VENV)/.compiled: $(VENV)/.installed $(LOOPS)
-	rm -f kmviz/loops/__pycache__/*.nb?
 	$(PY) -m kmviz.loops
 	@touch $@
 

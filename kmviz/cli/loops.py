@@ -7,6 +7,7 @@ from typing import Any
 
 from kmviz.cli.console import Console
 from kmviz.loops import compile_all, modules
+from kmviz.loops.cache import PACKAGE, folders
 from kmviz.methods import progress
 
 
@@ -26,4 +27,11 @@ def run(options: argparse.Namespace, console: Console) -> int:
     names = modules()
     for done, name in enumerate(compile_all(names), start=1):
         progress.report(done / len(names), f"compiled the loops of {name}")
+    if not folders():
+        console.warn(
+            "Nothing was kept: every folder for it can be written by others. Close "
+            f"{PACKAGE} or your own cache folder to them."
+        )
+        return 1
+    print(f"kept in     {folders()[0]}")
     return 0

@@ -27,6 +27,7 @@ if TYPE_CHECKING:  # the same names again, for those who read types
     from kmviz.methods.reduced import ReducedSetClassifier as ReducedSetClassifier
     from kmviz.methods.rivals import (
         BaggedSVMClassifier as BaggedSVMClassifier,
+        CoreVectorClassifier as CoreVectorClassifier,
         LaSVMClassifier as LaSVMClassifier,
         RampSVMClassifier as RampSVMClassifier,
         SparseSVMClassifier as SparseSVMClassifier,
@@ -41,6 +42,7 @@ __version__ = "0.2.0"
 _HOMES = {
     "AnytimeClassifier": "kmviz.methods.anytime",
     "BaggedSVMClassifier": "kmviz.methods.rivals",
+    "CoreVectorClassifier": "kmviz.methods.rivals",
     "ExactClassifier": "kmviz.methods.exact",
     "FaLKClassifier": "kmviz.methods.falk",
     "KNNSVMClassifier": "kmviz.methods.falk",

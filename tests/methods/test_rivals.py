@@ -5,14 +5,16 @@ from itertools import pairwise
 
 import numpy as np
 import pytest
+from sklearn.base import clone
 from sklearn.datasets import load_iris, make_moons
 from sklearn.exceptions import ConvergenceWarning
-from sklearn.svm import SVC
+from sklearn.svm import SVC, LinearSVC
 from sklearn.utils._param_validation import InvalidParameterError
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from kmviz import (
     BaggedSVMClassifier,
+    CoreVectorClassifier,
     LaSVMClassifier,
     RampSVMClassifier,
     SparseSVMClassifier,
@@ -29,6 +31,8 @@ IRIS, SPECIES = load_iris(return_X_y=True)
 
 RIVALS = [
     BaggedSVMClassifier(random_state=0),
+    CoreVectorClassifier(random_state=0),
+    CoreVectorClassifier("enclosing", random_state=0),
     LaSVMClassifier(random_state=0),
     RampSVMClassifier(),
     SparseSVMClassifier(random_state=0),
@@ -45,9 +49,12 @@ def test_scikit_learn_contract(estimator, check):
 @every
 @pytest.mark.parametrize("kernel", ["linear", "poly", Normalized(Polynomial(2))], ids=str)
 def test_other_kernels(rival, kernel):
-    clf = rival.set_params(kernel=kernel).fit(X, Y)
+    if isinstance(rival, CoreVectorClassifier) and isinstance(kernel, str):
+        with pytest.raises(ValueError, match=r"K\(x, x\).*Normalized"):
+            clone(rival).set_params(kernel=kernel).fit(X, Y)
+        return
+    clf = clone(rival).set_params(kernel=kernel).fit(X, Y)
     assert clf.score(QUERIES, TRUTH) > 0.75
-    rival.set_params(kernel="rbf")
 
 
 @every
@@ -208,6 +215,49 @@ def test_a_kernel_no_loop_knows_is_refused():
         LaSVMClassifier(kernel=lambda A, B: A @ B.T).fit(X, Y)
 
 
+# Balls
+
+
+def l2_svm_with_a_penalised_bias(C, gamma):
+    """LinearSVC on features whose dot products are the kernel matrix."""
+    values, axes = np.linalg.eigh(RBF(gamma)(X, X))
+    kept = values > 1e-10
+    values, axes = np.sqrt(values[kept]), axes[:, kept]
+    linear = LinearSVC(C=C / 2, tol=1e-9, max_iter=1_000_000, random_state=0)
+    linear.fit(axes * values, Y)
+    beta = axes @ (linear.coef_[0] / values)
+    return KernelMachine(X, beta, -linear.intercept_[0], RBF(gamma))
+
+
+@pytest.mark.parametrize("C", [1.0, 100.0])
+def test_the_smallest_ball_becomes_the_l2_svm_as_epsilon_falls(C):
+    expected = l2_svm_with_a_penalised_bias(C, 1.0).decision_function(QUERIES)
+    gaps = []
+    for epsilon in (1e-3, 1e-5, 1e-8):
+        clf = CoreVectorClassifier(epsilon=epsilon, C=C, gamma=1.0, random_state=0).fit(X, Y)
+        gaps.append(np.abs(clf.decision_function(QUERIES) - expected).max())
+    assert gaps[0] > gaps[1] > gaps[2]
+    assert gaps[2] < 1e-3
+
+
+def test_an_enclosing_ball_keeps_half_a_margin_of_every_row():
+    C = 10.0
+    clf = CoreVectorClassifier("enclosing", 1e-8, C=C, random_state=0).fit(X, Y)
+    margin = SIDE * clf.decision_function(X)
+    own = np.zeros(len(X))  # a row's own 1 / C counts: it is what slack costs
+    for vector, beta in zip(clf.machine_.vectors, clf.machine_.beta):
+        own[np.flatnonzero((vector == X).all(axis=1))] = abs(beta) / C
+    assert (margin + own >= 0.5 - 1e-3).all()
+    assert clf.score(QUERIES, TRUTH) > 0.85
+
+
+def test_a_core_set_that_is_full_is_said():
+    with pytest.warns(ConvergenceWarning, match="Increase max_vectors"):
+        CoreVectorClassifier(max_vectors=10, random_state=0).fit(X, Y)
+    with pytest.warns(ConvergenceWarning, match="Increase max_iter"):
+        CoreVectorClassifier("enclosing", max_iter=3, random_state=0).fit(X, Y)
+
+
 # SpSVM
 
 
@@ -258,6 +308,9 @@ def test_ten_greedy_vectors_do_the_work_of_an_svm():
         (BaggedSVMClassifier, {"max_samples": 1.5}),
         (BaggedSVMClassifier, {"n_estimators": 0}),
         (RampSVMClassifier, {"clip": 1.0}),
+        (CoreVectorClassifier, {"ball": "small"}),
+        (CoreVectorClassifier, {"epsilon": 0.0}),
+        (LaSVMClassifier, {"tol": 0.0}),
         (SparseSVMClassifier, {"n_vectors": -3}),
         (SparseSVMClassifier, {"gamma": "local"}),
     ],

@@ -6,10 +6,12 @@ Each trains a kernel machine of its own for each pair of classes, and answers by
 - `bagged`: small SVMs that vote (SVM-B, SVM-Bs),
 - `ramp`: the ramp loss (USVM),
 - `sparse`: few training rows chosen greedily (SpSVM),
-- `lasvm`: rows seen one at a time (LASVM).
+- `lasvm`: rows seen one at a time (LASVM),
+- `core`: a ball around the rows in feature space (CVM, BVM).
 """
 
 from kmviz.methods.rivals.bagged import BaggedSVMClassifier
+from kmviz.methods.rivals.core import CoreVectorClassifier
 from kmviz.methods.rivals.lasvm import LaSVMClassifier
 from kmviz.methods.rivals.ramp import RampSVMClassifier
 from kmviz.methods.rivals.sparse import SparseSVMClassifier
@@ -17,6 +19,7 @@ from kmviz.methods.rivals.subsampled import SubsampledSVC
 
 __all__ = [
     "BaggedSVMClassifier",
+    "CoreVectorClassifier",
     "LaSVMClassifier",
     "RampSVMClassifier",
     "SparseSVMClassifier",

@@ -32,8 +32,8 @@ def tables(quick: bool = True) -> dict[str, pd.DataFrame]:
     for name, (data, svc) in problems(quick).items():
         queries = slice(0, 1_000 if quick else None)
         table = compare(
-            svc, [*installed(), *METHODS], data.X_train, data.y_train, data.X_test[queries],
-            data.y_test[queries], repeats=2 if quick else 5,
+            svc, data.X_train, data.y_train, data.X_test[queries], data.y_test[queries],
+            [*installed(), *METHODS], repeats=2 if quick else 5,
         )  # fmt: skip
         table = table[list(COLUMNS)].rename(index=title_of)
         found[f"peers_{name}"] = table

@@ -57,7 +57,7 @@ def run(options: argparse.Namespace, console: Console) -> int:
     rows: dict[str, dict[str, Any]] = {}
     try:
         for name, row in compare_rows(
-            estimator, names, data.X_train, data.y_train, data.X_test, data.y_test,
+            estimator, data.X_train, data.y_train, data.X_test, data.y_test, names,
             time=not options.no_time, resume=earlier,
         ):  # fmt: skip
             rows[name] = row

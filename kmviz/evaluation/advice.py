@@ -36,7 +36,8 @@ def advice(table: pd.DataFrame) -> str:
     >>> from kmviz.evaluation.advice import advice
     >>> X = np.random.default_rng(0).normal(size=(200, 2))
     >>> y = X[:, 0] > X[:, 1]
-    >>> table = compare(None, ["linear_svc"], X[:100], y[:100], X[100:], y[100:], time=False)
+    >>> rows = (X[:100], y[:100], X[100:], y[100:])
+    >>> table = compare(None, *rows, methods=["linear_svc"], time=False)
     >>> advice(table).split(":")[0]
     'Do not bother with a kernel'
     """

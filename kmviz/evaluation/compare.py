@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time as clock
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from typing import Any
 
 import numpy as np
@@ -49,11 +49,11 @@ class Interrupted(progress.Cancelled):
 
 def compare(
     estimator: Any,
-    methods: Methods | None,
     X_train: Any,
     y_train: Any,
     X_test: Any,
     y_test: Any,
+    methods: Methods | None = None,
     time: bool = True,
     *,
     repeats: int = 3,
@@ -64,13 +64,14 @@ def compare(
     Parameters
     ----------
     estimator : estimator or None
-        What trains the exact machine (None is `SVC()`); a `FrozenEstimator` is taken as it is.
+        What trains the exact machine (None is `SVC()`). One that is fitted, or frozen, is taken
+        as it is: methods then calibrate on X_train.
+    X_train, y_train, X_test, y_test : arrays
+        Ratios and disagreements are taken on the test rows.
     methods : list, mapping or None
         Names (`kmviz.evaluation.catalogue.offered`), estimators, or a mapping of names to either.
         An estimator whose own `estimator` is None gets this one. None runs every method and
         every peer that is installed.
-    X_train, y_train, X_test, y_test : arrays
-        Ratios and disagreements are taken on the test rows.
     time : bool
         False leaves the times out (and is much faster).
     repeats : int
@@ -81,14 +82,14 @@ def compare(
     Returns
     -------
     DataFrame
-        A row a method, and `exact`. `disagreements` with the exact machine among `queries`
-        answers, their rate and its exact 95% interval; kernel values a query (`steps_mean`,
-        `steps_median`; `speedup` is m / mean, `honest_speedup` counts the overhead too);
-        `batch_ratio` and `single_ratio` are times faster than `SVC.decision_function`,
-        `batch_vs_blas` and `single_vs_blas` than the exact float32 machine, in this run, in
-        CPU time on one thread; `size_bytes` of the stored file. `note` says what was cut down
-        for a machine of many vectors (see `kmviz.methods.register.LARGE`). A method that
-        fails has its `error` in its row; the others go on.
+        A row for each method, and `exact`. `disagreements` with the estimator's own `predict`
+        among `queries` answers, their rate and its exact 95% interval; kernel values per query
+        (`steps_mean`, `steps_median`; `speedup` is m / mean, `honest_speedup` counts the overhead
+        too); `batch_ratio` and `single_ratio` are times faster than that `predict`,
+        `batch_vs_blas` and `single_vs_blas` than the exact float32 machine, in this run, in CPU
+        time on one thread; `size_bytes` of the stored file. `note` says what was cut down for a
+        machine of many vectors (see `kmviz.methods.register.LARGE`). A method that fails has its
+        `error` in its row; the others go on.
 
     Raises
     ------
@@ -99,14 +100,17 @@ def compare(
     --------
     >>> from kmviz import compare, datasets
     >>> d = datasets.load("two_moons", n=100)
-    >>> table = compare(None, ["linear_svc"], d.X_train, d.y_train, d.X_test, d.y_test, time=False)
+    >>> rows = (d.X_train, d.y_train, d.X_test, d.y_test)
+    >>> table = compare(None, *rows, methods=["linear_svc"], time=False)
     >>> table.index.tolist(), int(table.loc["exact", "disagreements"])
     (['exact', 'linear_svc'], 0)
     """
+    if isinstance(X_train, str | Mapping) or _holds_methods(X_train):
+        raise TypeError("compare takes X_train second; name the methods with methods=[...].")
     rows: dict[str, dict[str, Any]] = {}
     try:
         for name, row in compare_rows(
-            estimator, methods, X_train, y_train, X_test, y_test, time, repeats, resume
+            estimator, X_train, y_train, X_test, y_test, methods, time, repeats, resume
         ):
             rows[name] = row
     except progress.Cancelled:
@@ -122,9 +126,15 @@ def as_table(rows: dict[str, dict[str, Any]]) -> pd.DataFrame:
     return frame.astype(types).fillna(dict.fromkeys(texts, ""))
 
 
+def _holds_methods(given: Any) -> bool:
+    is_list = isinstance(given, list | tuple) and len(given) > 0
+    return is_list and (isinstance(given[0], str) or hasattr(given[0], "get_params"))
+
+
 def compare_rows(
-    estimator: Any, methods: Methods | None, X_train: Any, y_train: Any, X_test: Any, y_test: Any,
-    time: bool = True, repeats: int = 3, resume: pd.DataFrame | None = None,
+    estimator: Any, X_train: Any, y_train: Any, X_test: Any, y_test: Any,
+    methods: Methods | None = None, time: bool = True, repeats: int = 3,
+    resume: pd.DataFrame | None = None,
 ) -> Iterator[tuple[str, dict[str, Any]]]:  # fmt: skip
     """Yield each row of `compare` as soon as it is known, the exact machine's first."""
     made = {name: method for name, method in resolve(methods).items() if name != "exact"}
@@ -198,7 +208,7 @@ class Bench:
             svc = baseline(ref)
             self.batch = X[: _batch_size(svc, X, seconds)]
             self.svc = self._times(svc)
-            self.blas = self._times(ref.exact.decision_function)
+            self.blas = self._times(ref.exact.predict)
 
     def exact_row(self) -> dict[str, Any]:
         """The figures of the exact float32 machine."""
@@ -243,7 +253,7 @@ class Bench:
         if clf is self.ref.exact:
             batch, single = self.blas
         else:
-            batch, single = self._times(getattr(clf, "decision_function", clf.predict))
+            batch, single = self._times(clf.predict)
         return {
             "batch_ratio": self.svc[0] / batch, "single_ratio": self.svc[1] / single,
             "batch_vs_blas": self.blas[0] / batch, "single_vs_blas": self.blas[1] / single,

@@ -1,7 +1,8 @@
 """What every method is compared with: the trained estimator, its exact machine, its own speed.
 
-`SVC.decision_function` is timed with a string kernel, since a callable one makes SVC itself
-several times slower and would flatter every method.
+Its own `predict` is what production calls, so that is what is timed and what answers are compared
+with. An SVC is timed with a string kernel, since a callable one makes SVC itself several times
+slower and would flatter every method.
 """
 
 from __future__ import annotations
@@ -14,16 +15,17 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 from sklearn.base import clone
+from sklearn.exceptions import NotFittedError
 from sklearn.frozen import FrozenEstimator
-from sklearn.pipeline import Pipeline
 from sklearn.svm import SVC, NuSVC
 from sklearn.utils.validation import check_is_fitted
 
 from kmviz.evaluation.cost import Decide, one_thread
+from kmviz.evaluation.faithful import refuse_unlike
 from kmviz.kernels import is_known
 from kmviz.machines.named import string_kernel
 from kmviz.machines.reading import support_vectors
-from kmviz.machines.unwrap import last_step
+from kmviz.machines.unwrap import first_steps, last_step
 from kmviz.methods.exact import ExactClassifier
 
 
@@ -34,13 +36,13 @@ class Reference:
     Attributes
     ----------
     given : estimator
-        What was asked for, unfitted (or frozen).
+        What was asked for: unfitted, or frozen where it came fitted.
     fitted : estimator
         The same, trained.
     exact : ExactClassifier
         Its machine, evaluated over all support vectors by float32 BLAS.
     seconds : float
-        CPU seconds that training took; 0 for a frozen estimator.
+        CPU seconds that training took; 0 for one that came fitted.
     """
 
     given: Any
@@ -62,8 +64,8 @@ class Reference:
 
     @property
     def n_vectors(self) -> int:
-        """m: kernel values of an exact answer, over all pairs of classes."""
-        return sum(machine.n_vectors for machine in self.exact.machines_)
+        """m: kernel values of an exact answer; pairs of classes share their vectors."""
+        return self.exact.n_vectors_
 
     @property
     def largest(self) -> int:
@@ -71,22 +73,34 @@ class Reference:
         return largest(self.exact)
 
     def labels(self, X: Any) -> NDArray[Any]:
-        """Return the exact machine's answers, in float64."""
-        return exact_labels(self.exact, X)
+        """Return the estimator's own answers, after a check that its machine gives the same."""
+        labels = np.asarray(self.exact.estimator_labels(X))
+        refuse_unlike(self.exact, X, labels)
+        return labels
 
 
 def reference(estimator: Any, X_train: Any, y_train: Any) -> Reference:
-    """Train `estimator` (None is `SVC()`; a FrozenEstimator stays as it is) and read it."""
+    """Train `estimator` (None is `SVC()`) and read it; one that is fitted stays as it is."""
     given = SVC() if estimator is None else estimator
+    if isinstance(given, FrozenEstimator):
+        check_is_fitted(given.estimator)
+        return trained_reference(given, given.estimator, X_train, y_train)
+    if is_fitted(given):
+        return trained_reference(FrozenEstimator(given), given, X_train, y_train)
     start = time.process_time()
     with one_thread():
-        if isinstance(given, FrozenEstimator):
-            check_is_fitted(given.estimator)
-            fitted = given.estimator
-        else:
-            fitted = clone(given).fit(X_train, y_train)
-    seconds = 0.0 if isinstance(given, FrozenEstimator) else time.process_time() - start
+        fitted = clone(given).fit(X_train, y_train)
+    seconds = time.process_time() - start
     return trained_reference(given, fitted, X_train, y_train, seconds)
+
+
+def is_fitted(estimator: Any) -> bool:
+    """Whether an estimator has been trained."""
+    try:
+        check_is_fitted(estimator)
+    except NotFittedError:
+        return False
+    return True
 
 
 def trained_reference(
@@ -102,27 +116,23 @@ def largest(exact: Any) -> int:
     return max(machine.n_vectors for machine in exact.machines_)
 
 
-def exact_labels(clf: Any, X: Any) -> NDArray[Any]:
-    """Return what the exact machines of a fitted method answer, in float64."""
-    return clf.classes_[clf.winners(clf.exact_function(X))]
-
-
 def baseline(ref: Reference) -> Decide:
-    """Return the decision function that ratios are measured against.
+    """Return the `predict` that ratios are measured against.
 
     The estimator's own; where it is an SVC with a kmviz kernel, that of the same SVC with the
     equal string kernel on embedded rows.
     """
     svc = last_step(ref.fitted)
     if not isinstance(svc, SVC | NuSVC) or not callable(svc.kernel) or not is_known(svc.kernel):
-        return ref.fitted.decision_function
-    kernel, twin = svc.kernel, with_string_kernel(svc)
-    first = ref.fitted[:-1] if isinstance(ref.fitted, Pipeline) and len(ref.fitted) > 1 else None
+        return ref.fitted.predict
+    kernel, twin, first = svc.kernel, with_string_kernel(svc), first_steps(ref.fitted)
 
-    def decide(X: Any) -> NDArray[Any]:
-        return twin.decision_function(kernel.embed(X if first is None else first.transform(X)))
+    def predict(X: Any) -> NDArray[Any]:
+        for step in first:
+            X = step.transform(X)
+        return twin.predict(kernel.embed(X))
 
-    return decide
+    return predict
 
 
 def with_string_kernel(svc: Any) -> Any:

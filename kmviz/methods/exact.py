@@ -68,7 +68,12 @@ class ExactClassifier(MachineClassifier):
 
     def steps(self, X: ArrayLike) -> NDArray[np.intp]:
         """Return how many kernel values each row takes: one for each distinct support vector."""
-        return np.full(len(self._rows(X)), len(self._shared.vectors), dtype=np.intp)
+        return np.full(len(self._rows(X)), self.n_vectors_, dtype=np.intp)
+
+    @property
+    def n_vectors_(self) -> int:
+        """The distinct support vectors."""
+        return len(self._shared.vectors)
 
     def _outputs(self, X: Any) -> NDArray[np.float64]:
         rows = self._rows(X)  # which says so where nothing is fitted

@@ -41,7 +41,7 @@ class Broken(ClassifierMixin, BaseEstimator):
 
 
 def test_a_row_a_method_and_one_for_the_exact_machine(moons):
-    table = kmviz.compare(SVC(C=10), ["nsv", "anytime", "linear_svc"], *moons)
+    table = kmviz.compare(SVC(C=10), *moons, ["nsv", "anytime", "linear_svc"])
     assert table.index.tolist() == ["exact", "nsv", "anytime", "linear_svc"]
     assert list(table.columns) == COLUMNS
     assert set(CONTRACT) <= set(COLUMNS)
@@ -53,7 +53,7 @@ def test_a_row_a_method_and_one_for_the_exact_machine(moons):
 
 def test_figures_are_those_of_the_estimators_themselves(moons):
     X, y, X_test, y_test = moons
-    table = kmviz.compare(SVC(C=10), ["svtree"], *moons, time=False)
+    table = kmviz.compare(SVC(C=10), *moons, ["svtree"], time=False)
     svc = SVC(C=10).fit(X, y)
     tree = kmviz.SVTreeClassifier(FrozenEstimator(svc), random_state=0).fit(X)
     row = table.loc["svtree"]
@@ -68,7 +68,7 @@ def test_figures_are_those_of_the_estimators_themselves(moons):
 
 def test_a_method_that_fails_reports_it_and_the_others_go_on(moons):
     methods = {"broken": Broken(), "spectral": "anytime_spectral", "nsv": "nsv"}
-    table = kmviz.compare(None, methods, *moons, time=False)
+    table = kmviz.compare(None, *moons, methods, time=False)
     assert table.loc["broken", "error"] == "RuntimeError: no luck"
     assert "degree 2" in table.loc["spectral", "error"]
     assert np.isnan(table.loc["broken", "accuracy"])
@@ -84,10 +84,10 @@ def test_two_settings_of_a_class_are_two_rows():
 
 def test_names_mappings_and_estimators_are_all_methods(moons):
     given = kmviz.NSVClassifier(SVC(C=1), window=3)
-    table = kmviz.compare(SVC(C=10), [given, "knn"], *moons, time=False)
+    table = kmviz.compare(SVC(C=10), *moons, [given, "knn"], time=False)
     assert table.index.tolist() == ["exact", "NSVClassifier", "knn"]
     with pytest.raises(ValueError, match="No method is called 'nvs'"):
-        kmviz.compare(None, ["nvs"], *moons)
+        kmviz.compare(None, *moons, ["nvs"])
     assert list(resolve()) == [*usual(), *installed()]
 
 
@@ -95,7 +95,7 @@ def test_names_mappings_and_estimators_are_all_methods(moons):
 @pytest.mark.parametrize("kernel", ["rbf", "linear", Normalized(Polynomial(degree=2))], ids=str)
 def test_every_peer_runs_beside_every_kernel(moons, peer, kernel):
     assert peer in installed()
-    table = kmviz.compare(SVC(kernel=kernel), [peer], *moons, time=False)
+    table = kmviz.compare(SVC(kernel=kernel), *moons, [peer], time=False)
     assert table.loc[peer, "error"] == ""
     assert table.loc[peer, "accuracy"] > 0.5
 
@@ -106,7 +106,7 @@ def test_peers_of_other_packages_answer_as_the_machine_does(moons, peer, kernel)
     if not PEERS[peer].installed:
         pytest.skip(f"{PEERS[peer].needs} is not installed")
     for estimator in (SVC(kernel=kernel), make_pipeline(StandardScaler(), SVC(kernel=kernel))):
-        table = kmviz.compare(estimator, [peer], *moons, time=False)
+        table = kmviz.compare(estimator, *moons, [peer], time=False)
         assert table.loc[peer, "error"] == ""
         assert table.loc[peer, "disagreements"] <= 2
 
@@ -116,7 +116,7 @@ def test_a_pipeline_hands_its_first_steps_to_methods_without_a_machine(moons):
     skewed = X * [1.0, 1e4]
     estimator = make_pipeline(StandardScaler(), SVC(C=10))
     table = kmviz.compare(
-        estimator, ["nsv", "knn", "falk_100"], skewed, y, X_test * [1.0, 1e4], y_test, time=False
+        estimator, skewed, y, X_test * [1.0, 1e4], y_test, ["nsv", "knn", "falk_100"], time=False
     )
     assert (table["error"] == "").all(), table["error"].tolist()
     assert (table["accuracy"] > 0.9).all()
@@ -130,14 +130,14 @@ def test_local_models_take_the_kernel_and_the_cost_of_the_machine(moons):
 
 
 def test_a_machine_without_a_cost_leaves_it_at_one(moons):
-    table = kmviz.compare(NuSVC(nu=0.3), ["falk", "linear_svc"], *moons, time=False)
+    table = kmviz.compare(NuSVC(nu=0.3), *moons, ["falk", "linear_svc"], time=False)
     assert (table["error"] == "").all(), table["error"].tolist()
 
 
 def test_several_classes_are_compared_too():
     X, y = make_classification(300, 6, n_informative=4, n_classes=3, random_state=0)
     table = kmviz.compare(
-        None, ["nsv", "anytime", "svtree", "boosting"], X[:200], y[:200], X[200:], y[200:],
+        None, X[:200], y[:200], X[200:], y[200:], ["nsv", "anytime", "svtree", "boosting"],
         time=False,
     )  # fmt: skip
     assert (table["error"] == "").all(), table["error"].tolist()
@@ -147,13 +147,13 @@ def test_several_classes_are_compared_too():
 def test_peers_count_what_they_compute():
     data = datasets.load("digits", n=60)
     sets = data.X_train, data.y_train, data.X_test[:50], data.y_test[:50]
-    table = kmviz.compare(None, ["linear_svc", "nystroem"], *sets, time=False)
+    table = kmviz.compare(None, *sets, ["linear_svc", "nystroem"], time=False)
     assert table["steps_mean"].tolist()[1:] == [10.0, 60.0], "a product a class; all rows"
     assert "takes 10 products" in advice(table.assign(accuracy=0.9))
 
 
 def test_columns_without_times_are_numbers_all_the_same(moons):
-    table = kmviz.compare(None, [], *moons, time=False)
+    table = kmviz.compare(None, *moons, [], time=False)
     assert table.select_dtypes("number").columns.tolist() == COLUMNS[:-2]
 
 
@@ -163,10 +163,10 @@ def test_cancelling_keeps_the_finished_rows_and_resuming_goes_on(moons):
             raise progress.Cancelled
 
     with pytest.raises(Interrupted) as caught, progress.listening(listener):
-        kmviz.compare(None, ["knn", "svtree"], *moons, time=False)
+        kmviz.compare(None, *moons, ["knn", "svtree"], time=False)
     assert caught.value.table.index.tolist() == ["exact", "knn"]
     partial = caught.value.table.assign(accuracy=[0.5, 0.25])
-    table = kmviz.compare(None, ["knn", "svtree"], *moons, time=False, resume=partial)
+    table = kmviz.compare(None, *moons, ["knn", "svtree"], time=False, resume=partial)
     assert table.index.tolist() == ["exact", "knn", "svtree"]
     assert table.loc["knn", "accuracy"] == 0.25, "kept, not measured again"
     assert table.loc["exact", "accuracy"] > 0.5
@@ -175,7 +175,7 @@ def test_cancelling_keeps_the_finished_rows_and_resuming_goes_on(moons):
 def test_progress_grows_to_the_end(moons):
     heard = []
     with progress.listening(lambda share, text: heard.append(share)):
-        kmviz.compare(None, ["knn", "linear_svc"], *moons, time=False)
+        kmviz.compare(None, *moons, ["knn", "linear_svc"], time=False)
     assert heard == sorted(heard)
     assert heard[-1] == 1.0
 
@@ -187,22 +187,51 @@ def test_the_baseline_is_an_svc_with_a_string_kernel(moons, kernel):
     X, y, X_test, _ = moons
     for estimator in (SVC(kernel=kernel), make_pipeline(StandardScaler(), SVC(kernel=kernel))):
         ref = reference(estimator, X, y)
-        expected = ref.fitted.decision_function(X_test)
-        np.testing.assert_allclose(baseline(ref)(X_test), expected, rtol=1e-7, atol=1e-9)
+        np.testing.assert_array_equal(baseline(ref)(X_test), ref.fitted.predict(X_test))
 
 
 def test_a_frozen_estimator_is_not_trained_again(moons, monkeypatch):
     X, y, *_ = moons
     svc = SVC(C=10).fit(X, y)
     monkeypatch.setattr(SVC, "fit", None)
-    table = kmviz.compare(FrozenEstimator(svc), ["anytime", "svtree"], *moons, time=False)
+    table = kmviz.compare(FrozenEstimator(svc), *moons, ["anytime", "svtree"], time=False)
     assert (table["error"] == "").all(), table["error"].tolist()
+
+
+def test_a_fitted_estimator_is_kept_as_it_is(moons, monkeypatch):
+    X, y, X_test, y_test = moons
+    svc = SVC(C=10).fit(X[:60], y[:60])
+    monkeypatch.setattr(SVC, "fit", None)
+    table = kmviz.compare(svc, *moons, ["nsv", "anytime", "svtree"], time=False)
+    assert (table["error"] == "").all(), table["error"].tolist()
+    assert table.loc["exact", "accuracy"] == np.mean(svc.predict(X_test) == y_test)
+    assert table.loc["exact", "steps_mean"] == len(svc.support_)
+    assert table.loc["exact", "fit_seconds"] == 0
+    piped = make_pipeline(StandardScaler(), FrozenEstimator(svc)).fit(X, y)
+    table = kmviz.compare(piped, *moons, [], time=False)
+    assert table.loc["exact", "disagreements"] == 0
+
+
+def test_the_baseline_is_predict(moons, monkeypatch):
+    calls = []
+    svc = SVC().fit(*moons[:2])
+    real = SVC.predict
+    monkeypatch.setattr(SVC, "predict", lambda self, X: calls.append(len(X)) or real(self, X))
+    table = kmviz.compare(svc, *moons, [], repeats=1)
+    assert calls.count(1) >= 50, "one query at a time"
+    assert table.loc["exact", "batch_ratio"] > 0
+
+
+def test_methods_in_the_place_of_data_are_told_where_they_belong(moons):
+    for wrong in (["nsv"], "nsv", {"a": "nsv"}, [NSVClassifier()]):
+        with pytest.raises(TypeError, match="X_train second"):
+            kmviz.compare(SVC(), wrong, *moons[:3])
 
 
 def test_advice_is_honest_about_linear_machines_and_other_models():
     names = ["exact", "nsv", "linear_svc", "boosting"]
     table = kmviz.compare(
-        None, ["knn"], *[np.repeat([[0.0], [1.0]], 20, axis=0), np.repeat([0, 1], 20)] * 2,
+        None, *[np.repeat([[0.0], [1.0]], 20, axis=0), np.repeat([0, 1], 20)] * 2, ["knn"],
         time=False,
     )  # fmt: skip
     frame = table.iloc[[0] * 4].set_axis(names).copy()
@@ -224,7 +253,7 @@ def test_advice_is_honest_about_linear_machines_and_other_models():
 
 
 def test_advice_takes_a_proof_where_rows_are_few(moons):
-    frame = kmviz.compare(None, ["nsv", "anytime"], *moons, time=False)
+    frame = kmviz.compare(None, *moons, ["nsv", "anytime"], time=False)
     frame["disagreement_high"], frame["disagreements"] = 0.05, 0
     frame["honest_speedup"] = [1.0, 8.0, 3.0]
     assert best_method(frame) == "anytime"
@@ -237,7 +266,7 @@ def test_rows_for_a_large_machine_say_what_was_cut_down(moons, monkeypatch):
     few = tuple(replace(one, cut={"n_vectors": 5}) for one in reduced.settings)
     others = tuple(one for one in register.METHODS if one is not reduced)
     monkeypatch.setattr(register, "METHODS", (*others, replace(reduced, settings=few)))
-    table = kmviz.compare(None, ["nsv", "reduced"], *moons, time=False)
+    table = kmviz.compare(None, *moons, ["nsv", "reduced"], time=False)
     assert table["error"].eq("").all()
     assert table["note"].tolist() == ["", setting("nsv").note, setting("reduced").note]
     assert table.loc["reduced", "steps_mean"] == 5

@@ -397,6 +397,30 @@ class ReducedTrace(Trace):
 
 
 @dataclass(frozen=True, eq=False)
+class ReducedReading(Reading):
+    """A reduced machine, and what it makes of the rows.
+
+    With more than two classes vectors and weights stand one pair of classes after the other (of
+    shared vectors every pair has a row of weights), and rho and bias have an entry for each pair.
+
+    Attributes
+    ----------
+    vectors : array of shape (n_vectors, d)
+        As the machine reads them.
+    weights : array of shape (n_vectors,)
+    rho : float
+        ||Psi - Psi'|| / ||Psi||.
+    bias : float
+        The threshold.
+    """
+
+    vectors: Floats
+    weights: Floats
+    rho: Any
+    bias: Any
+
+
+@dataclass(frozen=True, eq=False)
 class LocalTrace(SumTrace):
     """The sum over the vectors of one local model.
 

@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 from sklearn.datasets import make_moons
+from sklearn.frozen import FrozenEstimator
 from sklearn.svm import SVC
 
 from kmviz import ReducedSetClassifier
@@ -10,12 +11,16 @@ from kmviz.kernels import RBF, Normalized, Polynomial
 from kmviz.loops.reduced import warm
 
 X, Y = make_moons(200, noise=0.2, random_state=0)
+QUERIES = make_moons(600, noise=0.2, random_state=1)[0]
 
 
 @pytest.mark.parametrize("kernel", [RBF(1.5), Polynomial(3), Normalized(Polynomial(4))], ids=str)
 def test_the_loop_equals_its_twin(kernel):
     svc = SVC(kernel=kernel, C=5.0)
-    clf = ReducedSetClassifier(svc, n_vectors=10, method="incremental", sequential=True).fit(X, Y)
+    clf = ReducedSetClassifier(
+        FrozenEstimator(svc.fit(X, Y)), n_vectors=10, method="incremental", sequential=True,
+        max_disagreement=0.1, random_state=0,
+    ).fit(QUERIES)  # fmt: skip
     engine = clf.engines_[0]
     output, steps = engine.run(X)
     twins = [engine._one_by_one(x) for x in X]

@@ -12,10 +12,12 @@ from sklearn.svm import SVC
 from sklearn.utils._param_validation import InvalidParameterError
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
+import kmviz
 from kmviz import ExactClassifier, ReducedSetClassifier, VirtualSVClassifier
 from kmviz.kernels import RBF, Linear, Normalized, Polynomial
 from kmviz.machines import KernelMachine
 from kmviz.methods.base import Problem
+from kmviz.methods.reduced.engine import ReducedEngine
 
 X, Y = make_moons(200, noise=0.2, random_state=0)
 QUERIES, TRUTH = make_moons(300, noise=0.2, random_state=1)
@@ -146,16 +148,44 @@ def test_steps_are_what_a_counting_kernel_counts(sequential, rows):
         assert counted == clf.steps(asked).sum()
 
 
-def test_sequential_answers_equal_the_whole_machine_and_cost_less():
-    svc = SVC(gamma=1.5, C=5.0)
-    clf = ReducedSetClassifier(svc, n_vectors=20, sequential=True).fit(X, Y)
-    whole = clf.machine_.decision_function(QUERIES) > 0
-    assert np.mean((clf.decision_function(QUERIES) > 0) == whole) > 0.98
-    assert clf.steps(QUERIES).mean() < 15
+def test_early_stops_keep_the_level_they_promise():
+    svc, calibration = (
+        SVC(gamma=1.5, C=5.0).fit(X, Y),
+        make_moons(1600, noise=0.2, random_state=7)[0],
+    )
+    fresh = make_moons(20_000, noise=0.2, random_state=8)[0]
+    clf = ReducedSetClassifier(FrozenEstimator(svc), n_vectors=20, sequential=True, random_state=0)
+    clf.fit(calibration)
+    assert (clf.early_stop_.rate, clf.early_stop_.rows) == (0.01, 800)
+    whole = clf.machine_.decision_function(fresh) > 0
+    assert np.mean((clf.decision_function(fresh) > 0) != whole) <= 0.01
+    assert clf.steps(fresh).mean() < 15
     assert clf.overhead_ > 0
-    # on the rows that calibrated it, not a single sign differs
-    own = clf.machine_.decision_function(X) > 0
-    np.testing.assert_array_equal(clf.decision_function(X) > 0, own)
+
+
+def test_what_few_rows_cannot_prove_does_not_stop_early():
+    clf = ReducedSetClassifier(SVC(gamma=1.5), n_vectors=8, sequential=True, random_state=0)
+    clf.fit(X, Y)  # 25 rows are left to prove 1%, which takes 299
+    assert clf.early_stop_ is None
+    np.testing.assert_array_equal(clf.steps(QUERIES), 8)
+
+
+def test_early_stops_break_their_promise_rarely():
+    """Machines of 5% and draws of 200 rows: the level is exceeded in fewer than 5% of them."""
+    svc = SVC(gamma=1.5, C=5.0).fit(X, Y)
+    clf = ReducedSetClassifier(FrozenEstimator(svc), n_vectors=6, method="incremental")
+    stage = clf.fit(X).engines_[0].path.stage(6)
+    fresh = make_moons(4000, noise=0.2, random_state=9)[0]
+    draws, broken, stopped = 200, 0, 0
+    for seed in range(draws):
+        rows = make_moons(320, noise=0.2, random_state=1000 + seed)[0]
+        engine = ReducedEngine(clf.machine_, clf.original_, clf.rho_, stage)
+        engine.stop_early(stage, rows[:120], rows[120:], 0.05)
+        outputs, steps = engine.run(fresh)
+        stopped += steps.mean() < 6
+        broken += np.mean((outputs > 0) != (clf.machine_.decision_function(fresh) > 0)) > 0.05
+    assert stopped > draws / 2
+    assert broken <= 0.05 * draws
 
 
 @pytest.mark.parametrize("sequential", [False, True])
@@ -251,6 +281,47 @@ def test_one_vector_and_weights_of_one_sign():
     assert clf.rho_ < 0.2
 
 
+def test_every_size_is_what_a_fresh_fit_gives_and_nearly_as_near():
+    svc = FrozenEstimator(SVC(gamma=1.5, C=5.0).fit(X, Y))
+    study = ReducedSetClassifier(svc, n_vectors=24, every_size=True).fit(X).study(QUERIES)
+    own = ReducedSetClassifier(svc, n_vectors=24).fit(X)
+    for n in (1, 5, 16, 17, 19, 23, 24):  # 17, 19, 23: between sizes that are moved together
+        fresh = ReducedSetClassifier(svc, n_vectors=n, every_size=True).fit(X)
+        reading = study.read(n_vectors=n)
+        np.testing.assert_array_equal(reading.vectors, fresh.machine_.vectors)
+        np.testing.assert_array_equal(reading.weights, fresh.machine_.beta)
+        np.testing.assert_array_equal(reading.outputs, fresh.decision_function(QUERIES))
+        assert reading.rho == pytest.approx(fresh.rho_, abs=1e-9)
+    rho = study.frames("n_vectors").rho
+    assert (np.diff(rho) <= 0).all()
+    assert rho[11] < 1.3 * ReducedSetClassifier(svc, n_vectors=12).fit(X).rho_
+    assert own.study(QUERIES).read(n_vectors=12).rho > rho[11]  # only a start for 24
+
+
+def test_a_stored_classifier_reads_its_own_choice(tmp_path):
+    clf = ReducedSetClassifier(SVC(gamma=1.5), n_vectors=8, every_size=True).fit(X, Y)
+    kmviz.save(clf, tmp_path / "reduced.skops")
+    plain = ReducedSetClassifier(SVC(gamma=1.5), n_vectors=8).fit(X, Y)
+    kmviz.save(plain, tmp_path / "plain.skops")
+    sizes = [(tmp_path / name).stat().st_size for name in ("reduced.skops", "plain.skops")]
+    assert sizes[0] < 1.1 * sizes[1]
+    again = kmviz.load(tmp_path / "reduced.skops")
+    study = again.study(QUERIES)
+    assert study.readings == {"n_vectors": (8,), "threshold": ("machine",)}
+    np.testing.assert_array_equal(study.read().outputs, clf.decision_function(QUERIES))
+    with pytest.raises(ValueError, match="n_vectors=3"):
+        study.read(n_vectors=3)
+
+
+def test_another_size_says_nothing_of_what_was_proved():
+    rows, y = make_moons(1200, noise=0.2, random_state=3)
+    clf = ReducedSetClassifier(SVC(gamma=1.5), n_vectors="auto", random_state=0).fit(rows, y)
+    other = clf.study(QUERIES).classifier(n_vectors=2, threshold="bayes")
+    assert other.machine_.n_vectors == 2
+    assert not hasattr(other, "promise_")
+    assert hasattr(clf, "promise_")
+
+
 @pytest.mark.parametrize(
     ("params", "word"),
     [
@@ -263,6 +334,7 @@ def test_one_vector_and_weights_of_one_sign():
         ({"threshold": 0.3}, "threshold"),
         ({"sequential": "yes"}, "sequential"),
         ({"max_disagreement": -0.1}, "max_disagreement"),
+        ({"n_vectors": "auto", "every_size": True}, "every_size"),
         ({"method": "eigen"}, "degree 2"),
         ({"method": "fixed_point", "estimator": SVC(kernel="poly")}, "radial"),
     ],

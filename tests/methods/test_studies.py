@@ -16,7 +16,7 @@ from kmviz.methods.study import Study
 
 #: Parameters that make a method small enough to be fitted many times.
 SMALL = {
-    "reduced": {"n_vectors": 6},
+    "reduced": {"n_vectors": 6, "every_size": True},
     "falk": {"n_neighbors": 30},
     "knnsvm": {"n_neighbors": 20},
 }

@@ -2,8 +2,9 @@
 
 `space` brings a kernel to its simplest form, `objective` holds the distance and its gradient,
 `basis` and `search` add one vector, `exact` knows the closed solutions, `path` grows machines
-of every size, `common` lets several machines share their vectors, `threshold` finds the threshold
-anew, `engine` answers, `classifier` is the estimator.
+of every size, `sizing` chooses one, `shared` lets several machines share their vectors,
+`threshold` finds the threshold anew, `engine` answers, `study` reads other sizes, `classifier` is
+the estimator.
 """
 
 from kmviz.methods.reduced.classifier import ReducedSetClassifier

@@ -7,6 +7,9 @@ rho = ||Psi - sum_k g_k Phi(z_k)||.
 
 Departures
 ----------
+- The defaults are not the paper's: it takes a fiftieth of the vectors and the threshold that errs
+  least on the training rows, `n_vectors=0.02, threshold="bayes"`; here a tenth, and the machine's
+  own threshold, which needs no labels.
 - All vectors are moved together by L-BFGS instead of conjugate gradient
   (`path.move_together` takes both), with exact weights at every step. Before, where time allows,
   support vectors are tried as a start, and the vectors that matter least are sought anew a few
@@ -17,13 +20,15 @@ Departures
   the closed solution of homogeneous ones.
 - `rho_` is relative: ||Psi - Psi'|| / ||Psi||.
 - `n_vectors="auto"` finds the size, by bisection on one path, from rows without labels.
+- `every_size=True` prepares all smaller sets as well; see `path`.
 - `sequential=True` stops early, after Romdhani et al. (2001); see `engine`.
-- `shared=True` lets the machines of several classes use each other's vectors; see `common`.
+- `shared=True` lets the machines of several classes use each other's vectors; see `shared`.
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from copy import copy
+from dataclasses import replace
 from numbers import Integral, Real
 from typing import Any, ClassVar
 
@@ -32,21 +37,22 @@ from numpy.typing import ArrayLike, NDArray
 from sklearn.base import BaseEstimator
 from sklearn.frozen import FrozenEstimator
 from sklearn.model_selection import train_test_split
-from sklearn.utils import check_consistent_length, check_random_state
+from sklearn.utils import check_random_state
 from sklearn.utils._param_validation import Interval, RealNotInt, StrOptions
 
 from kmviz.kernels import RBF
 from kmviz.machines import KernelMachine
 from kmviz.methods.base import MachineClassifier, Problem
 from kmviz.methods.promise import Promise, upper_bound
-from kmviz.methods.reduced.common import outputs, share, union
-from kmviz.methods.reduced.engine import ReducedEngine
-from kmviz.methods.reduced.path import Path, grow
+from kmviz.methods.reduced.engine import CONFIDENCE, ReducedEngine
+from kmviz.methods.reduced.path import ReducedPath, grow, grow_every
+from kmviz.methods.reduced.shared import outputs, share, union
+from kmviz.methods.reduced.sizing import HeldProblem, count, hold_out, smallest
 from kmviz.methods.reduced.space import OpaqueSpace, Space, space_of
+from kmviz.methods.reduced.study import ReducedStudy
 from kmviz.methods.reduced.threshold import bayes_threshold
 
 METHODS = ("auto", "joint", "incremental", "fixed_point", "selection", "eigen")
-CONFIDENCE = 0.95
 
 
 class ReducedSetClassifier(MachineClassifier):
@@ -58,9 +64,9 @@ class ReducedSetClassifier(MachineClassifier):
         What trains the machine; None is `SVC()`. Give `FrozenEstimator(svc)` to reduce a
         trained one. `GridSearchCV` over `estimator__C` needs it given.
     n_vectors : float, int or "auto", default=0.1
-        A share of the machine's vectors (at least two, one a side), a number of vectors, or
-        "auto": the fewest whose answers differ from the machine's on at most
-        `max_disagreement` of held-out rows.
+        A share of the machine's vectors (at least two, one for each side), a number of vectors,
+        or "auto": the fewest whose answers differ from the machine's on at most
+        `max_disagreement` of held-out rows. The paper's is 0.02.
     method : {"auto", "joint", "incremental", "fixed_point", "selection", "eigen"}
         "joint" adds vectors one at a time, then moves all together; "incremental" leaves out
         the last part; "fixed_point" is Schoelkopf's iteration (radial kernels only);
@@ -68,32 +74,41 @@ class ReducedSetClassifier(MachineClassifier):
         quadratic kernels. "auto" is the closed solution where the kernel has one, else "joint",
         and "selection" for kernels without a known formula.
     threshold : {"machine", "bayes"}
-        "machine" keeps the machine's own; "bayes" takes the one that errs least on the training
-        rows (on the machine's own answers when it came frozen).
+        "machine" keeps the machine's own; "bayes", the paper's, takes the one that errs least on
+        the training rows (on the machine's own answers when it came frozen).
     sequential : bool, default=False
-        Ask vector after vector and stop once the sign is safe.
+        Ask vector after vector and stop where the sign is safe: at most `max_disagreement` of
+        the answers differ from those of the whole reduced machine, proved on held-out rows. It
+        saves kernel values; a plain sum over all vectors is usually done sooner.
     random_state : int, RandomState or None
-        For the rows held out by `n_vectors="auto"`.
+        For the rows held out by `n_vectors="auto"` and by `sequential`.
     max_disagreement : float, default=0.01
-        What `n_vectors="auto"` allows on held-out rows: a quarter of X, or all of X when the
-        estimator came frozen. Half of them choose the size, the others prove `promise_`.
+        What these allow on held-out rows: a quarter of X, or all of X when the estimator came
+        frozen. Half of them choose, the others prove.
     shared : bool, default=False
         With more than two classes, every pair's machine puts a weight on every pair's vectors,
         and (where the method is "joint") all of them are moved together once more. As many
-        kernel values a query, smaller `rho_`. Beyond the paper; not with `sequential`.
+        kernel values per query, smaller `rho_`. Beyond the paper; not with `sequential`.
+    every_size : bool, default=False
+        Whether the sets of 1, 2, ... vectors on the way are worth as much as the last: all
+        vectors are then moved together, briefly, at each of many sizes, and none longer at the
+        end. `study` reads them all. `rho_` is a few percent larger than without.
 
     Attributes
     ----------
     machine_ : KernelMachine
-        The reduced machine; `machines_`, one a pair of classes.
+        The reduced machine; `machines_`, one for each pair of classes.
     vectors_ : array of shape (n, d) or None
         The vectors that all machines have in common, with `shared=True` and more than two classes.
-    original_ : KernelMachine, or a list of them, one a pair, with more than two classes
+    original_ : KernelMachine, or a list of them, one for each pair, with more than two classes
         What it replaces.
     rho_ : float, or array with more than two classes
         ||Psi - Psi'|| / ||Psi||.
     promise_ : Promise
         With `n_vectors="auto"` only: what the proving rows showed.
+    early_stop_ : Promise or None, or a list of them with more than two classes
+        With `sequential` only: what was proved, against the whole reduced machine. None: the rows
+        were too few to prove it (1% takes 299 of them), and nothing stops early.
 
     Notes
     -----
@@ -124,7 +139,9 @@ class ReducedSetClassifier(MachineClassifier):
         "random_state": ["random_state"],
         "max_disagreement": [Interval(Real, 0, 1, closed="left")],
         "shared": ["boolean"],
+        "every_size": ["boolean"],
     }
+    study_class = ReducedStudy
 
     def __init__(
         self,
@@ -136,6 +153,7 @@ class ReducedSetClassifier(MachineClassifier):
         random_state: Any = None,
         max_disagreement: float = 0.01,
         shared: bool = False,
+        every_size: bool = False,
     ) -> None:
         self.estimator = estimator
         self.n_vectors = n_vectors
@@ -145,6 +163,7 @@ class ReducedSetClassifier(MachineClassifier):
         self.random_state = random_state
         self.max_disagreement = max_disagreement
         self.shared = shared
+        self.every_size = every_size
 
     def fit(self, X: ArrayLike, y: ArrayLike | None = None) -> ReducedSetClassifier:
         """Train the estimator (unless it is frozen) and reduce it.
@@ -157,21 +176,46 @@ class ReducedSetClassifier(MachineClassifier):
             Classes; not used with a `FrozenEstimator`.
         """
         self._validate_params()
+        self._refuse_contradictions()
+        is_auto = isinstance(self.n_vectors, str)
+        if not is_auto and not self.sequential:
+            return self._prepare(self._train(X, y))
+        what = "n_vectors='auto'" if is_auto else "sequential=True"
+        random = check_random_state(self.random_state)
+        frozen = isinstance(self.estimator, FrozenEstimator)
+        X, y, choosing, proving = hold_out(X, y, frozen, what, random)
+        stopping = proving
+        if is_auto and self.sequential:  # rows that settle the stops do not prove the size too
+            stopping, proving = train_test_split(proving, test_size=0.5, random_state=random)
+        problems = self._train(X, y)
+        held = {"held": self._transformed(choosing), "proof": self._transformed(stopping)}
+        self._prepare([HeldProblem(**vars(problem), **held) for problem in problems])
+        if is_auto:
+            differ = int(np.sum(self.predict(proving) != self.estimator_labels(proving)))
+            rate = upper_bound(differ, len(proving), CONFIDENCE)
+            self.promise_ = Promise(rate, CONFIDENCE, len(proving), differ)
+        return self
+
+    def resized(self, n_vectors: Any, threshold: str) -> ReducedSetClassifier:
+        """Return this classifier with another size of its path and another threshold.
+
+        Nothing is searched or trained; see `study`. What was proved of this one is not said of it.
+        """
+        other = copy(self).set_params(n_vectors=n_vectors, threshold=threshold)
+        vars(other).pop("promise_", None)
+        return other._describe([other._resized_engine(engine) for engine in self.engines_])
+
+    def _refuse_contradictions(self) -> None:
         if self.shared and self.sequential:
             raise ValueError(
                 "shared=True asks all vectors at once, sequential=True one by one. Set one of "
                 "them to False."
             )
-        if not isinstance(self.n_vectors, str):
-            return self._prepare(self._train(X, y))
-        X, y, choosing, proving = self._hold_out(X, y)
-        problems = self._train(X, y)
-        held = self._transformed(choosing)
-        self._prepare([HeldProblem(**vars(problem), held=held) for problem in problems])
-        differ = int(np.sum(self.predict(proving) != self.estimator_labels(proving)))
-        rate = upper_bound(differ, len(proving), CONFIDENCE)
-        self.promise_ = Promise(rate, CONFIDENCE, len(proving), differ)
-        return self
+        if self.every_size and isinstance(self.n_vectors, str):
+            raise ValueError(
+                "n_vectors='auto' finds one size, every_size=True prepares all up to a given one. "
+                "Give n_vectors as a number or a share."
+            )
 
     def _prepare(self, problems: list[Problem]) -> ReducedSetClassifier:
         largest = max(problem.machine.n_vectors for problem in problems)
@@ -180,15 +224,27 @@ class ReducedSetClassifier(MachineClassifier):
                 f"n_vectors={self.n_vectors} is more than the {largest} support vectors that the "
                 "machine has. Give a smaller number, a share such as 0.1, or 'auto'."
             )
-        super()._prepare(problems)
-        self.vectors_: Any = None
+        engines = [self._engine(problem) for problem in problems]
         if self.shared and len(problems) > 1:
-            self._share(problems)
-        rho = [engine.rho for engine in self.engines_]
-        originals = [engine.original for engine in self.engines_]
+            engines = self._shared_engines(problems, [engine.machine for engine in engines])
+        return self._describe(engines)
+
+    def _describe(self, engines: list[ReducedEngine]) -> ReducedSetClassifier:
+        """Take the engines and say what they are."""
+        self._adopt(engines)
         is_pair = len(self.classes_) == 2
+        rho = [engine.rho for engine in engines]
         self.rho_ = rho[0] if is_pair else np.array(rho)
+        originals = self._exact_machines()
         self.original_ = originals[0] if is_pair else originals
+        self.vectors_: Any = None
+        if self.shared and len(engines) > 1:
+            self.vectors_ = self.machines_[0].vectors
+            # a kernel value takes one product a column; every machine but one sums beside
+            self.overhead_ = len(self.vectors_) * (len(engines) - 1) / self.vectors_.shape[1]
+        if self.sequential:
+            proofs = [engine.proof for engine in engines]
+            self.early_stop_ = proofs[0] if is_pair else proofs
         return self
 
     def decision_function(self, X: ArrayLike) -> NDArray[np.float64]:
@@ -209,61 +265,68 @@ class ReducedSetClassifier(MachineClassifier):
     def _exact_machines(self) -> list[KernelMachine]:
         return [engine.original for engine in self.engines_]
 
-    def _share(self, problems: list[Problem]) -> None:
+    def _shared_engines(
+        self, problems: list[Problem], reduced: list[KernelMachine]
+    ) -> list[ReducedEngine]:
         """Give all machines the vectors of all."""
         originals = [problem.machine for problem in problems]
         space = space_of(originals[0].kernel, originals[0].vectors)
         is_solved = space.is_homogeneous and space.degree <= 2
         moves = self._method(space) == "joint" and not is_solved
-        found = share(originals, union(self.machines_), space, None if moves else 0)
-        engines = [
+        found = share(originals, union(reduced), space, None if moves else 0)
+        return [
             ReducedEngine(self._thresholded(machine, problem), problem.machine, float(rho), None)
             for machine, rho, problem in zip(*found, problems, strict=True)
         ]
-        self._adopt(engines)
-        self.vectors_ = self.machines_[0].vectors
-        # a kernel value takes one product a column; every machine but one sums beside
-        self.overhead_ = len(self.vectors_) * (len(engines) - 1) / self.vectors_.shape[1]
-
-    def _hold_out(self, X: Any, y: Any) -> tuple[Any, Any, Any, Any]:
-        """Split off rows that choose the size and rows that prove it."""
-        random = check_random_state(self.random_state)
-        held, frozen = X, isinstance(self.estimator, FrozenEstimator)
-        if not frozen:
-            if y is None:
-                raise ValueError("This estimator requires y to be passed, but y is None.")
-            check_consistent_length(X, y)
-        try:
-            if not frozen:
-                X, held, y, _ = train_test_split(X, y, stratify=y, random_state=random)
-            choosing, proving = train_test_split(held, test_size=0.5, random_state=random)
-        except ValueError as error:
-            raise ValueError(
-                f"n_vectors='auto' holds out rows, of every class: {error} Give more rows, or "
-                "n_vectors as a number or a share."
-            ) from error
-        return X, y, choosing, proving
 
     def _engine(self, problem: Problem) -> ReducedEngine:
         machine = problem.machine
         if machine.n_vectors == 0 or not np.any(machine.beta):
-            return ReducedEngine(machine, machine, 0.0, None)
+            return self._whole(problem, None)
         space = space_of(machine.kernel, machine.vectors)
         method = self._method(space)
-        if isinstance(problem, HeldProblem):
-            path, n = self._smallest(problem, space, method)
+        if isinstance(self.n_vectors, str):
+            path, n = smallest(
+                problem, space, method, lambda found: self._thresholded(found, problem),
+                self.max_disagreement,
+            )  # fmt: skip
+            return self._sized(path, n, problem)
+        n = count(self.n_vectors, machine.n_vectors)
+        if self.every_size:
+            path = grow_every(machine, space, n, method)
         else:
-            path = grow(machine, space, [self._count(machine.n_vectors)], method)
-            n = path.n_vectors or None
-        if n is None:  # no smaller machine is good enough, or the kernel is none of Mercer's
-            engine, stage = ReducedEngine(machine, machine, 0.0, None), None
-        else:
-            stage = path.stage(n)
-            engine = ReducedEngine(
-                self._thresholded(path.machine(n), problem), machine, float(path.rho[n]), stage
-            )
+            path = grow(machine, space, [n], method)
+        return self._sized(path, path.n_vectors, problem)
+
+    def _resized_engine(self, engine: ReducedEngine) -> ReducedEngine:
+        """Return what another size and threshold make of an engine's path."""
+        path, n = engine.path, engine.machine.n_vectors
+        if isinstance(self.n_vectors, Integral):
+            n = min(int(self.n_vectors), path.n_vectors)
+        if engine.machine is engine.original and n >= path.n_vectors:
+            return self._whole(engine.problem, path)
+        return self._sized(path, n, engine.problem)
+
+    def _sized(self, path: ReducedPath, n: int | None, problem: Problem) -> ReducedEngine:
+        """Return the engine of one size of a path."""
+        if not n:  # no smaller machine is good enough, or the kernel is none of Mercer's
+            return self._whole(problem, path)
+        machine = self._thresholded(path.machine(n), problem)
+        stage = path.stage(n)
+        engine = ReducedEngine(machine, problem.machine, float(path.rho[n]), stage)
+        return self._finished(engine, path, stage, problem)
+
+    def _whole(self, problem: Problem, path: ReducedPath | None) -> ReducedEngine:
+        """Return the engine of a machine that stays as it is."""
+        engine = ReducedEngine(problem.machine, problem.machine, 0.0, None)
+        return self._finished(engine, path, None, problem)
+
+    def _finished(
+        self, engine: ReducedEngine, path: ReducedPath | None, stage: Any, problem: Problem
+    ) -> ReducedEngine:
+        engine.path, engine.problem = path, problem
         if self.sequential:
-            engine.stop_early(stage, problem.X)
+            engine.stop_early(stage, problem.held, problem.proof, self.max_disagreement)
         return engine
 
     def _method(self, space: Space) -> str:
@@ -286,11 +349,6 @@ class ReducedSetClassifier(MachineClassifier):
             return "selection" if is_opaque else "joint"
         return "joint" if self.method == "eigen" else self.method
 
-    def _count(self, m: int) -> int:
-        if isinstance(self.n_vectors, Integral):
-            return min(int(self.n_vectors), m)
-        return min(m, max(2, round(float(self.n_vectors) * m)))
-
     def _thresholded(self, machine: KernelMachine, problem: Problem) -> KernelMachine:
         if self.threshold == "machine":
             return machine
@@ -300,33 +358,3 @@ class ReducedSetClassifier(MachineClassifier):
         rows = y != 0
         sums = machine.decision_function(X[rows]) + machine.bias
         return replace(machine, bias=bayes_threshold(sums, y[rows] > 0, machine.bias))
-
-    def _smallest(self, problem: HeldProblem, space: Space, method: str) -> tuple[Path, int | None]:
-        """Return the fewest vectors that agree well enough on the held rows, None if none do."""
-        machine, held = problem.machine, problem.held
-        wanted = machine.decision_function(held) > 0
-
-        def is_good(path: Path, n: int) -> bool:
-            reduced = self._thresholded(path.machine(n), problem)
-            given = reduced.decision_function(held) > 0
-            return bool(np.mean(given != wanted) <= self.max_disagreement)
-
-        most = max(1, machine.n_vectors // 2)
-        sizes = sorted({min(2**k, most) for k in range(most.bit_length() + 1)})
-        path = grow(
-            machine, space, sizes, method, enough=lambda path: is_good(path, path.n_vectors)
-        )
-        low, high = 0, path.n_vectors
-        if not high or not is_good(path, high):
-            return path, None
-        while high - low > 1:  # bisection: `high` is good, `low` is not
-            middle = (low + high) // 2
-            low, high = (low, middle) if is_good(path, middle) else (middle, high)
-        return path, high
-
-
-@dataclass(frozen=True, eq=False)
-class HeldProblem(Problem):
-    """A problem with rows, unseen by the machine, on which answers are compared."""
-
-    held: NDArray[Any]

@@ -8,7 +8,10 @@ Departures: both signs may stop, not one; and what is safe is learnt without lab
 full reduced machine's own answers. A threshold set for each stage alone errs a little at each,
 and the errors add up over the stages; so `high[k]` is the largest output of a row that ends
 negative at stage k *or any later one* (`low` likewise), which makes the corridor narrow only as
-stages pass, and the corridor is then widened by a share of its width, for queries unseen.
+stages pass. How much wider than that it has to be, other rows prove: margins are tried from wide
+to none, each accepted while the Clopper-Pearson bound on the share of changed answers keeps the
+level asked for, and the first failure ends the search. Where not even the widest is proved,
+nothing stops early.
 """
 
 from __future__ import annotations
@@ -22,15 +25,18 @@ from kmviz.kernels import Code, is_known
 from kmviz.loops.reduced import sequential_outputs
 from kmviz.loops.threads import over_chunks
 from kmviz.machines import KernelMachine
+from kmviz.methods.promise import Promise, upper_bound
 from kmviz.methods.reduced.objective import Floats
-from kmviz.methods.reduced.path import Stage
+from kmviz.methods.reduced.path import ReducedPath, Stage
 from kmviz.traces import ReducedTrace
+
+CONFIDENCE = 0.95
 
 #: Up to this many vectors a trace shows the nested machines, else the running sum.
 NESTED = 512
 
-#: By how much of its width the corridor is widened on either side.
-MARGIN = 0.25
+#: By how much of its width the corridor is widened on either side, in the order of the proof.
+MARGINS = (4.0, 2.0, 1.0, 0.5, 0.25, 0.1, 0.0)
 
 #: Rows that calibrate the corridor.
 CALIBRATION_ROWS = 20_000
@@ -47,7 +53,15 @@ class ReducedEngine:
         Row k - 1: the best weights of the first k vectors.
     low, high : arrays of shape (n + 1,) or None
         A partial output outside [low[k], high[k]] is safe; None: no early stop.
+    proof : Promise or None
+        What was proved of early stops, against the whole reduced machine.
+    path, problem : ReducedPath and Problem, or None
+        What other sizes and thresholds are read from. Not stored with a model.
     """
+
+    path: ReducedPath | None = None
+    problem: Any = None
+    proof: Promise | None = None
 
     def __init__(
         self, machine: KernelMachine, original: KernelMachine, rho: float, stage: Stage | None
@@ -61,22 +75,45 @@ class ReducedEngine:
         self.low: Any = None
         self.high: Any = None
 
-    def stop_early(self, stage: Stage | None, X: NDArray[Any]) -> None:
-        """Learn the corridor from rows X, and what the nested weights cost beside."""
-        machine, n = self.machine, self.machine.n_vectors
+    def stop_early(
+        self, stage: Stage | None, rows: NDArray[Any], proof: NDArray[Any], level: float
+    ) -> None:
+        """Learn the corridor from rows, and how wide it must be from others.
+
+        Parameters
+        ----------
+        rows, proof : arrays
+            What the corridor encloses, and what proves that few answers change.
+        level : float
+            The share of answers that may differ from the whole reduced machine's.
+        """
+        n = self.machine.n_vectors
         if n == 0:
             return
         if self.nested is None:
-            self.nested = stage.nested(n) if stage is not None else np.tri(n) * machine.beta
-        rows = X[:: max(1, len(X) // CALIBRATION_ROWS)]
-        values = np.asarray(machine.kernel(rows, machine.vectors), dtype=np.float64)
-        partial = values @ self.nested.T - machine.bias
-        self.low, self.high = corridor(partial)
-        is_safe = (partial < self.low[1:]) | (partial > self.high[1:])
-        is_safe[:, -1] = True
-        steps = is_safe.argmax(axis=1) + 1.0
-        # stage k sums k products; a kernel value takes one product a column
-        self.overhead = float(np.mean(steps * (steps + 1) / 2) / machine.n_features)
+            self.nested = stage.nested(n) if stage is not None else np.tri(n) * self.machine.beta
+        found = corridor(self._partial(rows[:: max(1, len(rows) // CALIBRATION_ROWS)]))
+        partial = self._partial(proof)
+        for margin in MARGINS if found is not None else ():
+            low, high = widened(*found, margin)
+            steps = first_safe(partial, low, high)
+            stopped = np.take_along_axis(partial, steps[:, None] - 1, axis=1)[:, 0]
+            misses = int(np.sum((stopped > 0) != (partial[:, -1] > 0)))
+            if upper_bound(misses, len(proof), CONFIDENCE) > level:
+                break
+            self.low, self.high = low, high
+            self.proof = Promise(level, CONFIDENCE, len(proof), misses)
+            # stage k sums k products; a kernel value takes one product for each column
+            self.overhead = float(np.mean(steps * (steps + 1) / 2) / self.machine.n_features)
+
+    def _partial(self, rows: NDArray[Any]) -> Floats:
+        """Return the outputs (rows, n) of the machines of 1, 2, ... vectors."""
+        values = np.asarray(self.machine.kernel(rows, self.machine.vectors), dtype=np.float64)
+        return values @ self.nested.T - self.machine.bias
+
+    def __getstate__(self) -> dict[str, Any]:
+        left_out = ("path", "problem")
+        return {name: value for name, value in vars(self).items() if name not in left_out}
 
     def run(self, X: NDArray[Any]) -> tuple[Floats, NDArray[np.intp]]:
         machine = self.machine
@@ -128,14 +165,29 @@ class ReducedEngine:
         )
 
 
-def corridor(partial: Floats) -> tuple[Floats, Floats]:
-    """Return (low, high) by stage, from the partial outputs (rows, n) of calibration rows."""
+def corridor(partial: Floats) -> tuple[Floats, Floats] | None:
+    """Return (low, high) by stage, from the partial outputs (rows, n) of calibration rows.
+
+    None where all rows end on one side: nothing then tells what is safe.
+    """
     ends_positive = partial[:, -1] > 0
-    low = partial[ends_positive].min(axis=0, initial=np.inf)
-    high = partial[~ends_positive].max(axis=0, initial=-np.inf)
-    if np.isinf(low).any() or np.isinf(high).any():  # one side only: nothing tells what is safe
-        return np.full(partial.shape[1] + 1, -np.inf), np.full(partial.shape[1] + 1, np.inf)
+    if ends_positive.all() or not ends_positive.any():
+        return None
+    low = partial[ends_positive].min(axis=0)
+    high = partial[~ends_positive].max(axis=0)
     low = np.minimum(np.minimum.accumulate(low[::-1])[::-1], 0.0)
     high = np.maximum(np.maximum.accumulate(high[::-1])[::-1], 0.0)
-    more = MARGIN * (high - low)
+    return low, high
+
+
+def widened(low: Floats, high: Floats, margin: float) -> tuple[Floats, Floats]:
+    """Return the corridor wider by a share of its width on either side; nothing stops at 0."""
+    more = margin * (high - low)
     return np.concatenate([[-np.inf], low - more]), np.concatenate([[np.inf], high + more])
+
+
+def first_safe(partial: Floats, low: Floats, high: Floats) -> NDArray[np.intp]:
+    """Return the stage, from 1, at which each row stops."""
+    is_safe = (partial < low[1:]) | (partial > high[1:])
+    is_safe[:, -1] = True
+    return is_safe.argmax(axis=1) + 1

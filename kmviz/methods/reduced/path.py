@@ -3,16 +3,18 @@
 Vectors are added one at a time; at a few sizes all of them are moved together (the paper's last
 phase, a descent in all variables at once). Between two such sizes the path holds the moved
 vectors and those added since, always with exact weights, so that rho never rises with n.
+
+`grow` spends its time on the last size. `grow_every` spends it on all of them, and no size knows
+of the later ones: the machine of n vectors is the same however far the path goes on.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy.linalg import solve_triangular
 from scipy.optimize import OptimizeResult, minimize
 from threadpoolctl import threadpool_limits
@@ -37,6 +39,10 @@ WORK, FEWEST, MOST = 1e11, 25, 500
 #: Where there is time left: how often the least useful vectors are sought anew, what share of
 #: them, and the steps of the descent after each time.
 RENEWALS, RENEWED, BRIEF = 4, 0.2, 100
+
+#: A path through every size moves all together at each size up to the first, then at every size an
+#: eighth larger; a 150th of WORK for each, within these steps.
+DENSE, GAP, SHARE, STEPS_OF_EVERY = 16, 8, 150, (10, 40)
 
 #: Growth ends where a vector explains less than this share of ||Psi||^2; vectors that leave less
 #: than the second of it are taken as they are.
@@ -104,7 +110,7 @@ class Stage:
 
 
 @dataclass(frozen=True, eq=False)
-class Path:
+class ReducedPath:
     """Reduced machines of every size up to `n_vectors`.
 
     Attributes
@@ -113,11 +119,14 @@ class Path:
     stages : tuple of Stage
     rho : array of shape (n_vectors + 1,)
         ||Psi - Psi'|| / ||Psi|| by size; `rho[0]` is 1.
+    space : Space
+        Where the vectors were sought.
     """
 
     original: KernelMachine
     stages: tuple[Stage, ...]
     rho: Floats
+    space: Space
 
     @property
     def n_vectors(self) -> int:
@@ -125,28 +134,19 @@ class Path:
         return len(self.rho) - 1
 
     def stage(self, n: int) -> Stage:
-        """Return the stage that serves size n."""
-        return [stage for stage in self.stages if stage.first <= n][-1]
+        """Return the stage of size n: its n vectors alone, so that no later one leaves a trace."""
+        found = [stage for stage in self.stages if stage.first <= n][-1]
+        if len(found.vectors) == n:
+            return found
+        rows, scale = self.space.directions(self.original.vectors)
+        return _stage_of(
+            self.space, found.vectors[:n].copy(), rows, self.original.beta * scale, found.first
+        )
 
     def machine(self, n: int) -> KernelMachine:
         """Return the reduced machine of n vectors, with the original's threshold."""
-        stage = self.stage(n)
-        original = self.original
-        return KernelMachine(stage.vectors[:n], stage.weights(n), original.bias, original.kernel)
-
-    def outputs(self, X: NDArray[Any]) -> Iterator[tuple[int, Floats]]:
-        """Give each size with its machine's outputs of X; a stage's kernel values serve them all.
-
-        The outputs leave out the bias.
-        """
-        for i, stage in enumerate(self.stages):
-            last = self.stages[i + 1].first - 1 if i + 1 < len(self.stages) else self.n_vectors
-            sizes = range(max(stage.first, 1), last + 1)
-            if not sizes:
-                continue
-            values = np.asarray(self.original.kernel(X, stage.vectors[:last]), dtype=np.float64)
-            for n in sizes:
-                yield n, values[:, :n] @ stage.weights(n)
+        stage, original = self.stage(n), self.original
+        return KernelMachine(stage.vectors, stage.weights(n), original.bias, original.kernel)
 
 
 def target_of(machine: KernelMachine, space: Space) -> Target:
@@ -160,9 +160,9 @@ def grow(
     space: Space,
     sizes: Iterable[int],
     method: str = "joint",
-    enough: Callable[[Path], bool] | None = None,
+    enough: Callable[[ReducedPath], bool] | None = None,
     max_iter: int | None = None,
-) -> Path:
+) -> ReducedPath:
     """Grow a path to the last of `sizes`, moving all vectors together at each of them.
 
     Parameters
@@ -175,8 +175,46 @@ def grow(
         Steps of each joint descent; None lets the size of the problem decide.
     """
     sizes = sorted(set(sizes))
-    with threadpool_limits(1):  # between small products BLAS threads mostly wait for each other
-        return _grown(machine, space, sizes, method, enough, max_iter)
+
+    def move(basis: Basis, is_done: bool) -> None:
+        if basis.n == sizes[-1] and not is_done:
+            _look_about(basis, SEARCHES[method], max_iter)
+        move_together(basis, max_iter=max_iter, share=(basis.n / sizes[-1]))
+
+    return _grown(machine, space, sizes, method, move, enough)
+
+
+def grow_every(
+    machine: KernelMachine, space: Space, last: int, method: str = "joint"
+) -> ReducedPath:
+    """Grow a path to `last` vectors whose every size has its share of the work.
+
+    Vectors are moved together, briefly, at all sizes up to 16 and at every size an eighth larger
+    from there, and no other starts are tried at the end.
+    """
+    moved = moved_sizes(last)
+
+    def move(basis: Basis, is_done: bool) -> None:
+        if basis.n in moved and not is_done:
+            steps = _steps(basis.n, *basis.target.rows.shape) / SHARE
+            move_together(basis, max_iter=int(np.clip(steps, *STEPS_OF_EVERY)))
+
+    return _grown(machine, space, sorted({*moved, last}), method, move)
+
+
+def moved_sizes(last: int) -> list[int]:
+    """Return the sizes, up to `last`, at which a path through every size moves all together.
+
+    Examples
+    --------
+    >>> from kmviz.methods.reduced.path import moved_sizes
+    >>> moved_sizes(30)[-6:]
+    [18, 20, 22, 24, 27, 30]
+    """
+    sizes = [1]
+    while sizes[-1] < last:
+        sizes.append(sizes[-1] + max(1, sizes[-1] // GAP if sizes[-1] >= DENSE else 1))
+    return [size for size in sizes if size <= last]
 
 
 def _grown(
@@ -184,31 +222,29 @@ def _grown(
     space: Space,
     sizes: list[int],
     method: str,
-    enough: Callable[[Path], bool] | None,
-    max_iter: int | None,
-) -> Path:
-    if method == "selection":  # what is only chosen stays as it was given
-        space = OpaqueSpace(space.kernel)
-    target = target_of(machine, space)
-    if space.is_homogeneous and space.degree <= 2 and method == "joint":
-        return _solved(machine, space, target, sizes[-1])
-    basis, find = Basis(target, sizes[-1]), SEARCHES[method]
-    stages: list[Stage] = []
-    path = Path(machine, (), np.ones(1))
-    for size in sizes:
-        is_done = _fill(basis, find, size, sizes[-1])
-        is_jointly = method == "joint" and basis.n > 0
-        grown = _stage(space, target, basis.vectors, stages[-1].first if stages else 0)
-        stages = [*stages[:-1], grown]
-        if is_jointly:
-            if size == sizes[-1] and not is_done:
-                _look_about(basis, find, max_iter)
-            move_together(basis, max_iter=max_iter, share=(size / sizes[-1]))
-            stages.append(_stage(space, target, basis.vectors, basis.n))
-        path = Path(machine, tuple(stages), _rho(stages, target))
-        if is_done or (enough is not None and enough(path)):
-            break
-    return path
+    move: Callable[[Basis, bool], None],
+    enough: Callable[[ReducedPath], bool] | None = None,
+) -> ReducedPath:
+    with threadpool_limits(1):  # between small products BLAS threads mostly wait for each other
+        if method == "selection":  # what is only chosen stays as it was given
+            space = OpaqueSpace(space.kernel)
+        target = target_of(machine, space)
+        if space.is_homogeneous and space.degree <= 2 and method == "joint":
+            return _solved(machine, space, target, sizes[-1])
+        basis, find = Basis(target, sizes[-1]), SEARCHES[method]
+        stages: list[Stage] = []
+        path = ReducedPath(machine, (), np.ones(1), space)
+        for size in sizes:
+            is_done = _fill(basis, find, size, sizes[-1])
+            grown = _stage(space, target, basis.vectors, stages[-1].first if stages else 0)
+            stages = [*stages[:-1], grown]
+            if method == "joint" and basis.n > 0:
+                move(basis, is_done)
+                stages.append(_stage(space, target, basis.vectors, basis.n))
+            path = ReducedPath(machine, tuple(stages), _rho(stages, target), space)
+            if is_done or (enough is not None and enough(path)):
+                break
+        return path
 
 
 def move_together(
@@ -310,19 +346,23 @@ def _fill(basis: Basis, find: search.Search, size: int, last: int) -> bool:
     return False
 
 
-def _solved(machine: KernelMachine, space: Space, target: Target, n: int) -> Path:
+def _solved(machine: KernelMachine, space: Space, target: Target, n: int) -> ReducedPath:
     """Return the path of a linear or quadratic kernel, which needs no search."""
     Z = exact.directions(target, space.degree)[:n]
     stage = _stage(space, target, Z, 0)
-    return Path(machine, (stage,), _rho([stage], target))
+    return ReducedPath(machine, (stage,), _rho([stage], target), space)
 
 
 def _stage(space: Space, target: Target, Z: Floats, first: int) -> Stage:
     """Bring vectors to input rows, and compute what their weights follow from."""
     vectors = space.back(Z, target.rows).copy()
+    return _stage_of(space, vectors, target.rows, target.beta, first)
+
+
+def _stage_of(space: Space, vectors: Floats, rows: Floats, beta: Floats, first: int) -> Stage:
     units, scale = space.directions(vectors)
-    b = target.plain(units, target.rows) @ target.beta if len(units) else np.empty(0)
-    return Stage(first, vectors, target.plain(units, units), b, scale)
+    b = space.plain(units, rows) @ beta if len(units) else np.empty(0)
+    return Stage(first, vectors, space.plain(units, units), b, scale)
 
 
 def _rho(stages: list[Stage], target: Target) -> Floats:

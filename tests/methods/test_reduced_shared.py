@@ -12,8 +12,8 @@ import kmviz
 from kmviz import ReducedSetClassifier
 from kmviz.kernels import RBF, Linear, Normalized, Polynomial
 from kmviz.machines import KernelMachine
-from kmviz.methods.reduced.common import _together, outputs, share, union
 from kmviz.methods.reduced.objective import Distance
+from kmviz.methods.reduced.shared import _together, outputs, share, union
 from kmviz.methods.reduced.space import space_of
 
 X, Y = load_iris(return_X_y=True)

@@ -1,0 +1,84 @@
+"""How many vectors: a number, a share, or as few as rows held out allow.
+
+"auto" grows one path and bisects it for the fewest vectors whose answers differ from the machine's
+on at most a given share of rows without labels. Those rows choose; others prove the promise.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from numbers import Integral
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.model_selection import train_test_split
+from sklearn.utils import check_consistent_length
+from sklearn.utils.multiclass import check_classification_targets
+
+from kmviz.machines import KernelMachine
+from kmviz.methods.base import Problem
+from kmviz.methods.reduced.path import ReducedPath, grow
+from kmviz.methods.reduced.space import Space
+
+
+@dataclass(frozen=True, eq=False)
+class HeldProblem(Problem):
+    """A problem with rows, unseen by the machine, that choose, and others that prove."""
+
+    held: NDArray[Any]
+    proof: NDArray[Any]
+
+
+def hold_out(X: Any, y: Any, frozen: bool, what: str, random: Any) -> tuple[Any, Any, Any, Any]:
+    """Split off rows that choose and rows that prove: a quarter of X, all of it when frozen."""
+    held = X
+    if not frozen:
+        if y is None:
+            raise ValueError("This estimator requires y to be passed, but the target y is None.")
+        check_consistent_length(X, y)
+        check_classification_targets(y)
+    try:
+        if not frozen:
+            X, held, y, _ = train_test_split(X, y, stratify=y, random_state=random)
+        choosing, proving = train_test_split(held, test_size=0.5, random_state=random)
+    except ValueError as error:
+        raise ValueError(
+            f"{what} holds out rows, of every class: {error} Give more rows."
+        ) from error
+    return X, y, choosing, proving
+
+
+def count(n_vectors: Any, m: int) -> int:
+    """Return how many of m vectors a number or a share stands for."""
+    if isinstance(n_vectors, Integral):
+        return min(int(n_vectors), m)
+    return min(m, max(2, round(float(n_vectors) * m)))
+
+
+def smallest(
+    problem: HeldProblem,
+    space: Space,
+    method: str,
+    thresholded: Callable[[KernelMachine], KernelMachine],
+    max_disagreement: float,
+) -> tuple[ReducedPath, int | None]:
+    """Return the fewest vectors that agree well enough on the held rows, None if none do."""
+    machine, held = problem.machine, problem.held
+    wanted = machine.decision_function(held) > 0
+
+    def is_good(path: ReducedPath, n: int) -> bool:
+        given = thresholded(path.machine(n)).decision_function(held) > 0
+        return bool(np.mean(given != wanted) <= max_disagreement)
+
+    most = max(1, machine.n_vectors // 2)
+    sizes = sorted({min(2**k, most) for k in range(most.bit_length() + 1)})
+    path = grow(machine, space, sizes, method, enough=lambda path: is_good(path, path.n_vectors))
+    low, high = 0, path.n_vectors
+    if not high or not is_good(path, high):
+        return path, None
+    while high - low > 1:  # bisection: `high` is good, `low` is not
+        middle = (low + high) // 2
+        low, high = (low, middle) if is_good(path, middle) else (middle, high)
+    return path, high

@@ -3,38 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
+import pandas as pd
 import plotly.graph_objects as go
 from numpy.typing import NDArray
 
 from kmviz.figures import theme
 from kmviz.figures.boundary import Plane, click_layer, query_mark, support_vectors
+from kmviz.traces import Reading
 
 #: Images in one mosaic, and in one row of it.
 MOST_IMAGES, ACROSS = 24, 6
-
-
-@dataclass(frozen=True, eq=False)
-class Curves:
-    """How near each size comes; arrays over n, `a[0]` for no vector at all.
-
-    Attributes
-    ----------
-    rho : array
-        ||Psi - Psi'|| / ||Psi||.
-    error, bayes_error : arrays
-        Test error in percent with the machine's threshold, and with the one estimated anew.
-    machine_error : float
-        That of the machine which is reduced.
-    """
-
-    rho: NDArray[Any]
-    error: NDArray[Any]
-    bayes_error: NDArray[Any]
-    machine_error: float
 
 
 def reduced_images(vectors: NDArray[Any], weights: NDArray[Any]) -> go.Figure:
@@ -83,33 +64,44 @@ def reduced_map(
     return theme.figure(traces, *plane.axes, title=plane.title, height=460, half=True)
 
 
-def reduced_error(curves: Curves, n: int) -> go.Figure:
-    """Draw rho and test errors against the number of vectors, n marked."""
-    sizes = np.arange(1, len(curves.rho))
+def reduced_error(curves: pd.DataFrame, machine_error: float, n: int) -> go.Figure:
+    """Draw rho and test errors against the number of vectors, n marked.
+
+    Parameters
+    ----------
+    curves : frame
+        For each size, which is its index: `rho`, ||Psi - Psi'|| / ||Psi||, and the test errors in
+        percent with the machine's threshold, `error`, and with the one found anew, `bayes_error`.
+    machine_error : float
+        That of the machine which is reduced.
+    n : int
+        The size chosen.
+    """
+    sizes = curves.index.to_numpy()
     lines = (
-        ("ρ, distance left (left axis)", curves.rho, 4, "solid", "y"),
-        ("error, machine's threshold", curves.error, 0, "dash", "y2"),
-        ("error, Bayes threshold", curves.bayes_error, 1, "dot", "y2"),
+        ("ρ, distance left (left axis)", "rho", 4, "solid", "y"),
+        ("error, machine's threshold", "error", 0, "dash", "y2"),
+        ("error, Bayes threshold", "bayes_error", 1, "dot", "y2"),
     )
     traces: list[Any] = [
         theme.trace(
             "scatter",
-            x=sizes, y=theme.light(values[1:]), mode="lines+markers", name=name, yaxis=axis,
+            x=sizes, y=theme.light(curves[column]), mode="lines+markers", name=name, yaxis=axis,
             line={"color": theme.COLORS[slot], "width": 2.5, "dash": dash},
             marker={"symbol": theme.SYMBOLS[slot], "size": 6},
             hovertemplate="%{x} vectors: %{y:.3g}<extra>" + name + "</extra>",
         )
-        for name, values, slot, dash, axis in lines
+        for name, column, slot, dash, axis in lines
     ]  # fmt: skip
     traces.append(
         theme.trace(
             "scatter",
-            x=[1, int(sizes[-1])], y=theme.light([curves.machine_error] * 2), mode="lines",
+            x=[1, int(sizes[-1])], y=theme.light([machine_error] * 2), mode="lines",
             name="error of the machine itself", yaxis="y2", hoverinfo="skip",
             line={"color": theme.INK, "width": 1.5, "dash": "longdash"},
         )
     )  # fmt: skip
-    top = max(2.2 * curves.machine_error, float(np.median(curves.error[1:])), 0.5)
+    top = max(2.2 * machine_error, float(curves["error"].median()), 0.5)
     return theme.figure(
         traces, "number of vectors n (log scale)", "ρ = ‖Ψ − Ψ′‖ / ‖Ψ‖ (log scale)", height=460,
         half=True, shapes=[theme.line_at(x=n)],
@@ -151,12 +143,19 @@ def two_boundaries(
 
 
 def two_outputs(
-    exact: NDArray[Any], reduced: NDArray[Any], labels: NDArray[Any],
-    class_names: tuple[str, str], query: int,
+    reading: Reading, ids: NDArray[Any], labels: NDArray[Any], class_names: tuple[str, str],
+    query: tuple[float, float],
 ) -> go.Figure:  # fmt: skip
-    """Draw the reduced output of each query against the exact one, both on one scale."""
-    rows = theme.thinned(len(exact))
-    changed = (exact > 0) != (reduced > 0)
+    """Draw the reduced output of each query against the exact one, both on one scale.
+
+    Parameters
+    ----------
+    ids, labels : arrays over the rows of the reading
+        What a click on a row stands for, and its class, -1 or +1.
+    query : (exact, reduced) output of the query
+    """
+    exact, reduced = reading.exact, reading.outputs
+    rows, changed = theme.thinned(len(exact)), ~reading.agrees
     groups = [
         (name, rows[(labels[rows] == label) & ~changed[rows]], i, theme.SYMBOLS[i])
         for i, (label, name) in enumerate(zip((-1, 1), class_names, strict=True))
@@ -165,14 +164,14 @@ def two_outputs(
     traces: list[Any] = [
         theme.scatter(
             len(rows), x=theme.light(exact[taken]), y=theme.light(reduced[taken]),
-            customdata=taken.astype(np.int32), mode="markers", name=name,
+            customdata=ids[taken].astype(np.int32), mode="markers", name=name,
             hovertemplate="query %{customdata}<br>exact %{x:.3g}, reduced %{y:.3g}"
             "<extra>click to follow it</extra>",
             marker={"color": theme.COLORS[slot], "symbol": symbol, "size": 7, "opacity": 0.6},
         )
         for name, taken, slot, symbol in groups
     ]  # fmt: skip
-    traces.append(query_mark(np.array([exact[query], reduced[query]])))
+    traces.append(query_mark(np.array(query)))
     ends = [float(min(exact.min(), reduced.min())), float(max(exact.max(), reduced.max()))]
     diagonal = theme.trace(
         "scatter", x=ends, y=ends, mode="lines", name="equal outputs", hoverinfo="skip",

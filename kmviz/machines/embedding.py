@@ -9,6 +9,9 @@ from numpy.typing import ArrayLike, NDArray
 from sklearn.base import BaseEstimator, TransformerMixin
 from sklearn.utils.validation import check_is_fitted, validate_data
 
+#: The least constant column, beside a length of 1, that a row is taken back by.
+LEAST = 1e-6
+
 
 class KernelEmbedding(TransformerMixin, BaseEstimator):
     """Rows under which a kernel is plain: `kernel(X, Z) == kernel.plain(embed(X), embed(Z))`.
@@ -43,3 +46,18 @@ class KernelEmbedding(TransformerMixin, BaseEstimator):
         return self.kernel.embed(
             validate_data(self, X, reset=False, dtype=[np.float64, np.float32])
         )
+
+    def inverse_transform(self, Z: ArrayLike) -> NDArray[Any]:
+        """Return rows whose embedding points the way that Z does, up to its sign.
+
+        Lengths are lost where the kernel is normalised; a row without a counterpart, whose constant
+        column is 0, ends very far away.
+        """
+        check_is_fitted(self, "n_features_in_")
+        Z = np.asarray(Z)
+        if Z.shape[1] == self.n_features_in_:
+            return Z
+        # [sqrt(gamma) u, sqrt(coef0)], at any length
+        inner = self.kernel.kernel.plain
+        last = np.where(Z[:, -1:] < 0, -1.0, 1.0) * np.maximum(np.abs(Z[:, -1:]), LEAST)
+        return Z[:, :-1] / last * np.sqrt(inner.coef0 / inner.gamma)

@@ -10,6 +10,9 @@ Departures
   out, as the paper's system did).
 - Any transform may be given; `kmviz.methods.transforms` has shifts of images, changes of sign
   and permutations of columns. `Straighten`, also there, is for a pipeline before the machine.
+- With more than two classes one SVC is trained on the copies of all its support vectors: a pair of
+  classes also sees copies of rows that carry other pairs only. The paper retrains each machine on
+  its own.
 - An estimator without support vectors of its own is read in their spirit: all rows of a kernel
   Fisher discriminant, the rows inside the margin of a linear machine.
 """
@@ -64,8 +67,8 @@ class VirtualSVClassifier(MachineClassifier):
     Attributes
     ----------
     machine_ : KernelMachine
-        The retrained machine; `machines_`, one a pair of classes.
-    original_ : KernelMachine, or a list of them, one a pair, with more than two classes
+        The retrained machine; `machines_`, one for each pair of classes.
+    original_ : KernelMachine, or a list of them, one for each pair, with more than two classes
         The first machine.
     n_virtual_ : int
         Rows of the second training, 0 where nothing is to be transformed.
@@ -111,7 +114,9 @@ class VirtualSVClassifier(MachineClassifier):
         Parameters
         ----------
         X : array of shape (n, d)
-            Training rows; not used (but for their shape) with a `FrozenEstimator`.
+            Training rows. A frozen SVC has its support vectors at hand and needs their shape
+            alone; a frozen pipeline has them as its first steps made them, and needs the rows that
+            it was trained on, in their order.
         y : array of shape (n,)
             Classes; not used with a `FrozenEstimator`.
         """
@@ -120,13 +125,14 @@ class VirtualSVClassifier(MachineClassifier):
         problems = self._train(X, y)
         originals = [problem.machine for problem in problems]
         frozen = isinstance(self.estimator, FrozenEstimator)
-        columns = originals[0].n_features if frozen else self.n_features_in_
+        through = self.preprocessing_ is not None
+        columns = self.n_features_in_ if through else originals[0].n_features
         self.n_virtual_ = 0
         if transforms := self._transforms(columns):
             report(0.3, "training on virtual support vectors")
-            rows, labels = self._frozen_support() if frozen else self._support(X, y)
+            rows, labels = self._frozen_support(X) if frozen else self._support(X, y)
             rows, labels = self._virtual(rows, labels, transforms)
-            problems = self._retrained(rows if frozen else self._transformed(rows), labels)
+            problems = self._retrained(self._transformed(rows), labels)
         self.original_ = originals[0] if len(self.classes_) == 2 else originals
         return self._prepare(problems)
 
@@ -177,19 +183,35 @@ class VirtualSVClassifier(MachineClassifier):
             index = np.flatnonzero((output * side <= 1.0 + 1e-6).any(axis=1))
         return _safe_indexing(X, index), y[index]
 
-    def _frozen_support(self) -> tuple[NDArray[Any], NDArray[Any]]:
-        """Return the support vectors of a frozen machine, as it reads them, and their classes."""
+    def _frozen_support(self, X: Any) -> tuple[Any, NDArray[Any]]:
+        """Return the support vectors of a frozen machine, as rows of X, and their classes."""
         last = last_step(self.estimator_)
         if isinstance(last, SVC | NuSVC):
             order = np.argsort(last.support_, kind="stable")
-            labels = np.repeat(self.classes_, last.n_support_)
-            return support_vectors(last)[order], labels[order]
-        if hasattr(last, "machine_"):
+            labels = np.repeat(self.classes_, last.n_support_)[order]
+            vectors = support_vectors(last)[order]
+            if self.preprocessing_ is None:
+                return vectors, labels
+            return self._trained_on(X, last.support_[order], vectors), labels
+        if hasattr(last, "machine_") and self.preprocessing_ is None:
             machine = last.machine_
             return machine.vectors, self.classes_[(machine.beta > 0).astype(np.intp)]
         raise TypeError(
             f"A frozen {type(last).__name__} keeps no support vectors to transform. Give it "
             "unfrozen, with the training rows."
+        )
+
+    def _trained_on(self, X: Any, index: NDArray[Any], vectors: NDArray[Any]) -> Any:
+        """Return the rows of X that a frozen pipeline's support vectors were made from."""
+        if len(index) and index.max() < np.shape(X)[0]:
+            rows = _safe_indexing(X if hasattr(X, "iloc") else np.asarray(X), index)
+            made = self._transformed(rows)
+            if made.shape == vectors.shape and np.allclose(made, vectors, rtol=1e-5, atol=1e-8):
+                return rows
+        raise ValueError(
+            "A frozen pipeline keeps its support vectors as its first steps made them, and "
+            "transforms take rows as they came: give fit the X that the pipeline was trained on, "
+            "or the estimator unfrozen."
         )
 
     def _virtual(

@@ -42,6 +42,8 @@ class Shown:
     rows : array
         The test rows studied, as places in `problem.data.X_test`.
     study : Study
+    over : Shown or None
+        The method whose machine this one stands in for; None: that of the problem.
     """
 
     problem: Problem
@@ -49,6 +51,7 @@ class Shown:
     parameters: Mapping[str, Any]
     rows: np.ndarray
     study: Study
+    over: Shown | None = None
 
     def estimator(self, **choice: Any) -> bytes:
         """Return the fitted classifier under a choice as a .skops file."""
@@ -56,11 +59,15 @@ class Shown:
 
     def code(self, **choice: Any) -> str:
         """Return the lines of Python that rebuild it."""
-        return code(self.problem, self.method, {**self.parameters, **choice})
+        return code(self.problem, self.method, {**self.parameters, **choice}, self.over)
 
 
 def show(
-    problem: Problem, name: str, parameters: Mapping[str, Any], most: int = MOST_ROWS
+    problem: Problem,
+    name: str,
+    parameters: Mapping[str, Any],
+    most: int = MOST_ROWS,
+    over: Shown | None = None,
 ) -> Shown:
     """Return a method, fitted on the problem at hand, and its study of the test rows.
 
@@ -69,53 +76,70 @@ def show(
     name : the method's name in the register
     parameters : parameters of the estimator beside the machine; hashable values
     most : rows to study at most
+    over : the method whose machine is to be served, in place of the problem's
     """
     known = method(name)
-    key = (problem.key, name, tuple(sorted(parameters.items())))
-    clf = _fitted.get(key, lambda: _fit(problem, known, parameters), f"{known.title}:")
+    below = () if over is None else (over.method.name, *sorted(over.parameters.items()))
+    key = (problem.key, name, tuple(sorted(parameters.items())), below)
+    clf = _fitted.get(key, lambda: _fit(problem, known, parameters, over), f"{known.title}:")
     n = len(problem.data.X_test)
     rows = np.unique(np.linspace(0, n - 1, min(n, most)).astype(np.intp))
     X = problem.data.X_test[rows]
     study = _studies.get((*key, most), lambda: clf.study(X), f"{known.title}: asking all queries")
-    return Shown(problem, known, dict(parameters), rows, study)
+    return Shown(problem, known, dict(parameters), rows, study, over)
 
 
-def _fit(problem: Problem, known: Method, parameters: Mapping[str, Any]) -> Any:
+def _fit(problem: Problem, known: Method, parameters: Mapping[str, Any], over: Any) -> Any:
     """Fit, or have a classifier refitted that differs in nothing that takes training."""
     refits = getattr(known.cls, "refits", ())
     if not refits:
-        return _fit_anew(problem, known, parameters)
+        return _fit_anew(problem, known, parameters, over)
     trained = {name: value for name, value in parameters.items() if name not in refits}
     key = (problem.key, known.name, tuple(sorted(trained.items())))
-    source = _sources.get(key, lambda: _fit_anew(problem, known, parameters), f"{known.title}:")
+    source = _sources.get(
+        key, lambda: _fit_anew(problem, known, parameters, over), f"{known.title}:"
+    )
     others = {name: value for name, value in parameters.items() if name in refits}
     if source.get_params(deep=False).items() >= others.items():
         return copy(source)  # without what calibrates it
     return copy(source.refitted(**others))
 
 
-def _fit_anew(problem: Problem, known: Method, parameters: Mapping[str, Any]) -> Any:
+def _fit_anew(problem: Problem, known: Method, parameters: Mapping[str, Any], over: Any) -> Any:
     X, y = problem.data.X_train, problem.data.y_train
     if not known.takes_frozen:
         return known.cls(**parameters).fit(X, y)
-    machine = clone(problem.estimator) if known.proves_rate else FrozenEstimator(problem.estimator)
+    given = problem.estimator if over is None else over.study.fitted
+    machine = clone(given) if known.proves_rate else FrozenEstimator(given)
     return known.cls(machine, **parameters).fit(X, y)
 
 
-def code(problem: Problem, known: Method, parameters: Mapping[str, Any]) -> str:
+def code(
+    problem: Problem, known: Method, parameters: Mapping[str, Any], over: Shown | None = None
+) -> str:
     """Return the lines of Python that rebuild a method on a problem."""
-    name = known.cls.__name__
-    words = [f"{key}={value!r}" for key, value in parameters.items()]
-    imports = [f"from kmviz import {name}"]
-    if known.takes_frozen and known.proves_rate:  # it trains machines of its own to calibrate
-        imports.insert(0, "from sklearn.base import clone")
-        words.insert(0, "clone(svc)")
-    elif known.takes_frozen:
-        imports.insert(0, "from sklearn.frozen import FrozenEstimator")
-        words.insert(0, "FrozenEstimator(svc)")
-    else:
-        imports.append("from kmviz.kernels import *")
-    lines = [f"clf = {name}({', '.join(words)})", "clf.fit(X, y)"]
+    imports, lines = _lines(known, parameters, "clf", "svc" if over is None else over.method.name)
+    if over is not None:
+        below = _lines(over.method, over.parameters, over.method.name, "svc")
+        imports, lines = [*below[0], *imports], [*below[1], *lines]
     if problem.query is not None:
         lines.append(f"trace = clf.trace(X_test[{problem.query}])")
-    return "\n".join([problem.code, *imports, "", *lines, ""])
+    return "\n".join([problem.code, *dict.fromkeys(imports), "", *lines, ""])
+
+
+def _lines(
+    known: Method, parameters: Mapping[str, Any], name: str, given: str
+) -> tuple[list[str], list[str]]:
+    """Return the imports and the lines that fit a method, `name`, to the machine `given`."""
+    cls = known.cls.__name__
+    words = [f"{key}={value!r}" for key, value in parameters.items()]
+    imports = [f"from kmviz import {cls}"]
+    if known.takes_frozen and known.proves_rate:  # it trains machines of its own to calibrate
+        imports.insert(0, "from sklearn.base import clone")
+        words.insert(0, f"clone({given})")
+    elif known.takes_frozen:
+        imports.insert(0, "from sklearn.frozen import FrozenEstimator")
+        words.insert(0, f"FrozenEstimator({given})")
+    else:
+        imports.append("from kmviz.kernels import *")
+    return imports, [f"{name} = {cls}({', '.join(words)})", f"{name}.fit(X, y)"]

@@ -119,6 +119,12 @@ class Problem:
             classifier = TableClassifier(self.encoder, classifier)
         return dumps(classifier)
 
+    def data_rows(self, vectors: NDArray[Any]) -> NDArray[Any]:
+        """Return vectors as `svc` takes them as rows of `data`."""
+        if not isinstance(self.estimator, Pipeline):
+            return vectors
+        return self.estimator[:-1].inverse_transform(vectors)
+
     def svc_rows(self, X: NDArray[Any]) -> NDArray[Any]:
         """Return rows of `data` as `svc` takes them."""
         return self.estimator[:-1].transform(X) if isinstance(self.estimator, Pipeline) else X

@@ -1,35 +1,26 @@
-"""What the Reduced set page reads: the virtual machine, the path of sizes, errors and times."""
+"""What the Reduced set page shows: the virtual machine, every size of the path, errors, times."""
 
 from __future__ import annotations
 
-import time
-from collections import OrderedDict
-from dataclasses import dataclass, replace
-from threading import Lock
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 import pandas as pd
 import streamlit as st
 from numpy.typing import NDArray
-from sklearn.frozen import FrozenEstimator
-from sklearn.svm import SVC
 
 from kmviz.evaluation.cost import cpu_seconds, one_thread
 from kmviz.figures import reduced as figures
 from kmviz.machines import KernelMachine
-from kmviz.methods import progress
-from kmviz.methods.reduced import ReducedSetClassifier
-from kmviz.methods.reduced.engine import ReducedEngine
-from kmviz.methods.reduced.path import Path, grow
-from kmviz.methods.reduced.space import space_of
-from kmviz.methods.reduced.threshold import bayes_threshold, errors_at
 from kmviz.methods.transforms import shifts
-from kmviz.methods.virtual import VirtualSVClassifier
+from kmviz.traces import ReducedReading
 from kmviz.ui import parts, state
+from kmviz.ui.fitted import Shown, show
 from kmviz.ui.params import Choice, Number
 from kmviz.ui.plane import axes_of, grid, plane
 from kmviz.ui.problem import Problem
+from kmviz.ui.work import Shelf
 
 METHODS = {
     "joint": "joint: one by one, then all",
@@ -39,41 +30,47 @@ METHODS = {
 }
 OWN = {"vectors": Number(10, 1, 48), "method": Choice(*METHODS), "shift": Number(1, 0, 3)}
 
-#: All vectors are moved together at these sizes, for at most so many steps each; fewer where
-#: the support vectors have more numbers than LARGE.
-SIZES = (1, 2, 4, 6, 8, 10, 12, 16, 20, 24, 32, 48)
-STEPS, STEPS_OF_LARGE, LARGE = 80, 40, 200_000
-TIMED_ROWS, KEPT = 500, 6
-_STOPPED = "kmviz.reduced_stopped"
-_lock = Lock()
+#: Vectors at most, rows that errors rest on at most, and rows that times are taken with.
+MOST_VECTORS, MOST_ROWS, TIMED_ROWS = 48, 10_000, 500
+
+_curves = Shelf(8)
 
 
 @dataclass(frozen=True, eq=False)
-class Reading:
-    """A path, what it reduces, and how it fares on the test rows.
+class Page:
+    """The reduced machine as the page shows it.
 
-    `exact` is f of the machine that is reduced, `outputs` that of each size (a row a size);
-    `before` holds name, vectors, errors and seconds of the machines that come before the
-    reduced one, `seconds` those of each size (measured at some, linear in between).
+    Attributes
+    ----------
+    shown : Shown
+        The reduced set; `shown.over` holds the virtual support vectors, where there are any.
+    curves : frame
+        For each size n: `rho`, `error` and `bayes_error` (in percent), and `seconds`.
+    before : frame
+        Name, vectors, errors and seconds of the machines that come before the reduced one.
     """
 
-    base: KernelMachine
-    virtual: VirtualSVClassifier | None
-    path: Path
-    bayes: NDArray[np.float64]
-    curves: figures.Curves
-    exact: NDArray[np.float64]
-    outputs: NDArray[np.float32]
-    before: tuple[tuple[str, int, int, float], ...]
-    seconds: NDArray[np.float64]
+    shown: Shown
+    curves: pd.DataFrame
+    before: pd.DataFrame
 
-    def machine(self, n: int) -> KernelMachine:
-        """Return the reduced machine of n vectors."""
-        return self.path.machine(n)
+    @property
+    def base(self) -> KernelMachine:
+        """The machine that is reduced."""
+        return self.shown.study.fitted.original_
+
+    @property
+    def n_vectors(self) -> int:
+        """The largest size."""
+        return len(self.curves)
+
+    def reading(self, n: int) -> ReducedReading:
+        """Return the reduced machine of n vectors and its answers."""
+        return self.shown.study.read(n_vectors=n)
 
 
-def choices(problem: Problem) -> list[str]:
-    """The ways that this kernel allows; corrects a choice that it does not."""
+def choices() -> list[str]:
+    """The ways that the kernel allows; corrects a choice that it does not."""
     is_radial = st.session_state["kernel"] == "rbf"
     names = [name for name in METHODS if is_radial or name != "fixed_point"]
     if st.session_state["method"] not in names:
@@ -81,160 +78,105 @@ def choices(problem: Problem) -> list[str]:
     return names
 
 
-def read(problem: Problem, method: str, shift: int) -> Reading:
-    """Return the reading, from the cache where it is there; ends the page if there is none."""
-    shift = shift if problem.image_shape else 0
-    key = (problem.key, method, shift)
-    with _lock:
-        kept = _kept().setdefault(key, {})
-        _kept().move_to_end(key)
-        while len(_kept()) > KEPT:
-            _kept().popitem(last=False)
-    if "reading" not in kept and st.session_state.get(_STOPPED) != key:
-        _work(problem, method, shift, kept, key)
-    if "reading" not in kept and "path" in kept:  # stopped: what there was by then
-        if "short" not in kept:
-            kept["short"] = _reading(problem, kept["virtual"], kept["path"])
-        st.caption(f"Stopped at {kept['short'].path.n_vectors} vectors.")
-        return kept["short"]
-    if "reading" not in kept:
-        st.info("Stopped before a single vector was found. Choose another way, or reload.")
-        state.settle()
-        st.stop()
-    return kept["reading"]
+def page(problem: Problem, method: str, shift: int) -> Page:
+    """Return what the page shows, from the cache where it is there."""
+    over, machine = None, problem.machine
+    if problem.image_shape and shift:
+        image = {"image_shape": problem.image_shape, "shift": shift}
+        over = show(problem, "virtual", image, most=1)
+        machine = over.study.fitted.machine_
+    most = min(MOST_VECTORS, machine.n_vectors)
+    parameters = {"n_vectors": most, "method": method, "every_size": True}
+    shown = show(problem, "reduced", parameters, MOST_ROWS, over)
+    key = (problem.key, method, over is not None and shift)
+    curves, before = _curves.get(key, lambda: _measured(shown), "Counting errors and time")
+    return Page(shown, curves, before)
 
 
-@st.cache_resource(max_entries=1, show_spinner=False)
-def _kept() -> OrderedDict:
-    """Key -> path and reading, for all sessions of this process."""
-    return OrderedDict()
-
-
-def _work(problem: Problem, method: str, shift: int, kept: dict[str, Any], key: tuple) -> None:
-    """Train and grow behind a progress bar with a way to stop."""
-    place = st.empty()
-    with place.container():
-        bar = st.progress(0.0, "Looking for few vectors that say the same …")
-        st.button("Stop here", on_click=_stop, args=(key,), icon=":material/stop_circle:")
-
-    def keep(path: Path) -> bool:
-        kept["path"] = path
-        return False
-
-    said = 0.0
-
-    def show(share: float, text: str) -> None:
-        nonlocal said
-        if time.monotonic() - said > 0.1:  # the browser need not hear of every step
-            said = time.monotonic()
-            bar.progress(share, text)
-
-    with progress.listening(show):
-        with progress.part(0.0, 0.3):
-            kept["virtual"] = virtual = _virtual(problem, shift) if shift else None
-        base = virtual.machine_ if virtual else problem.machine
-        sizes = [n for n in SIZES if n < base.n_vectors] or [1]
-        with progress.part(0.3, 1.0):
-            space = space_of(base.kernel, base.vectors)
-            steps = min(STEPS, STEPS_OF_LARGE if base.vectors.size > LARGE else STEPS)
-            path = grow(base, space, sizes, method, keep, max_iter=steps)
-        kept["reading"] = _reading(problem, virtual, path)
-    place.empty()
-
-
-def _stop(key: tuple) -> None:
-    st.session_state[_STOPPED] = key
-
-
-def _virtual(problem: Problem, shift: int) -> VirtualSVClassifier:
-    """Train on shifted support vectors; the machine of the support vectors alone is the same."""
-    machine = problem.machine
-    clf = VirtualSVClassifier(
-        SVC(kernel=machine.kernel, C=problem.svc.C), image_shape=problem.image_shape, shift=shift
+def _measured(shown: Shown) -> tuple[pd.DataFrame, pd.DataFrame]:
+    problem, study = shown.problem, shown.study
+    positive = problem.data.y_test[shown.rows] > 0
+    sizes = study.readings["n_vectors"]
+    frames = {name: study.frames("n_vectors", threshold=name) for name in ("machine", "bayes")}
+    errors = {
+        name: 100.0 * np.mean((read.outputs > 0) != positive, axis=1)
+        for name, read in frames.items()
+    }
+    timed = sorted({sizes[0], sizes[len(sizes) // 2], sizes[-1]})
+    seconds = [_seconds(problem, study.classifier(n_vectors=n).machine_) for n in timed]
+    curves = pd.DataFrame(
+        {
+            "rho": frames["machine"].rho,
+            "error": errors["machine"],
+            "bayes_error": errors["bayes"],
+            "seconds": np.interp(sizes, timed, seconds),
+        },
+        index=pd.Index(sizes, name="n"),
     )
-    return clf.fit(machine.vectors, np.where(machine.beta > 0, 1, -1))
-
-
-def _reading(problem: Problem, virtual: VirtualSVClassifier | None, path: Path) -> Reading:
-    data, base, last = problem.data, path.original, path.n_vectors
-    positive, is_test = data.y_train > 0, data.y_test > 0
-    train = dict(path.outputs(data.X_train))
-    bayes, wrong = np.full(last + 1, base.bias), np.full((2, last + 1), np.nan)
-    outputs = np.zeros((last + 1, len(is_test)), dtype=np.float32)
-    for n, sums in path.outputs(data.X_test):
-        outputs[n] = sums - base.bias
-        bayes[n] = bayes_threshold(train[n], positive, base.bias)
-        wrong[:, n] = [errors_at(sums, is_test, bias) for bias in (base.bias, bayes[n])]
     machines = {"ORIG: the machine": problem.machine}
-    if virtual is not None:
-        machines["VSV: trained on virtual support vectors"] = base
-    before = [_measured(problem, name, machine) for name, machine in machines.items()]
-    timed = sorted({1, max(1, last // 2), last})
-    seconds = [_measured(problem, "", path.machine(n))[-1] for n in timed]
-    percent = 100.0 / len(is_test)
-    return Reading(
-        base=base,
-        virtual=virtual,
-        path=path,
-        bayes=bayes,
-        curves=figures.Curves(
-            path.rho, percent * wrong[0], percent * wrong[1], percent * before[-1][2]
-        ),
-        exact=base.decision_function(data.X_test),
-        outputs=outputs,
-        before=tuple(before),
-        seconds=np.interp(np.arange(last + 1), timed, seconds),
+    if shown.over is not None:
+        machines["VSV: trained on virtual support vectors"] = study.fitted.original_
+    outputs = [problem.exact[shown.rows], study.exact][: len(machines)]
+    before = pd.DataFrame(
+        {
+            "machine": list(machines),
+            "vectors": [machine.n_vectors for machine in machines.values()],
+            "error %": [100.0 * np.mean((output > 0) != positive) for output in outputs],
+            "seconds": [_seconds(problem, machine) for machine in machines.values()],
+        }
     )
+    return curves, before
 
 
-def _measured(problem: Problem, name: str, machine: KernelMachine) -> tuple[str, int, int, float]:
-    """Return name, vectors, test errors and CPU seconds of one machine, in float32."""
-    data = problem.data
-    wrong = np.sum((machine.decision_function(data.X_test) > 0) != (data.y_test > 0))
-    rows = np.arange(TIMED_ROWS) % len(data.X_test)  # a handful times the call, not the vectors
-    queries = np.asarray(data.X_test[rows], dtype=np.float32)
+def _seconds(problem: Problem, machine: KernelMachine) -> float:
+    """Return the CPU seconds of one machine, in float32, for the same number of queries."""
+    queries = problem.data.X_test[np.arange(TIMED_ROWS) % len(problem.data.X_test)]
+    if queries.shape[1] != machine.n_features:  # it stands behind the first steps of a pipeline
+        queries = problem.svc_rows(queries)
+    queries = np.asarray(queries, dtype=np.float32)
     with one_thread():
-        seconds = cpu_seconds(lambda: machine.decision_function(queries, np.float32), 3, 0.004)
-    return name, machine.n_vectors, int(wrong), seconds
+        return cpu_seconds(lambda: machine.decision_function(queries, np.float32), 3, 0.004)
 
 
-def table(problem: Problem, reading: Reading, n: int) -> pd.DataFrame:
+def table(page: Page, n: int) -> pd.DataFrame:
     """Return ORIG, VSV and RS: vectors, errors, times."""
-    queries, curves = len(problem.data.y_test), reading.curves
-    rows = list(reading.before)
-    for name, error in (
-        (f"RS: reduced to {n}", curves.error[n]),
-        ("RS: with the Bayes threshold", curves.bayes_error[n]),
-    ):
-        rows.append((name, n, round(error * queries / 100.0), reading.seconds[n]))
-    frame = pd.DataFrame(rows, columns=["machine", "vectors", "errors", "seconds"])
-    frame["error %"] = 100.0 * frame["errors"] / queries
+    at = page.curves.loc[n]
+    reduced = pd.DataFrame(
+        {
+            "machine": [f"RS: reduced to {n}", "RS: with the Bayes threshold"],
+            "vectors": [n, n],
+            "error %": [at["error"], at["bayes_error"]],
+            "seconds": [at["seconds"]] * 2,
+        }
+    )
+    frame = pd.concat([page.before, reduced], ignore_index=True)
     frame["times faster"] = frame["seconds"].iloc[0] / frame.pop("seconds")
     return frame.round({"error %": 2, "times faster": 1})
 
 
-def vectors_figure(problem: Problem, reading: Reading, n: int) -> Any:
+def vectors_figure(problem: Problem, page: Page, n: int) -> Any:
     """Draw the vectors: images as images, everything else as points."""
-    machine = reading.machine(n)
-    if problem.image_shape:
-        images = machine.vectors.reshape(n, *problem.image_shape)
-        return figures.reduced_images(images, machine.beta)
-    return figures.reduced_map(
-        plane(problem), _on_plane(problem, machine.vectors), machine.beta, problem.query
-    )
+    reading = page.reading(n)
+    if problem.image_shape:  # embedded rows have a constant column at the end
+        pixels = reading.vectors[:, : problem.data.X_train.shape[1]]
+        return figures.reduced_images(pixels.reshape(-1, *problem.image_shape), reading.weights)
+    where = _on_plane(problem, problem.data_rows(reading.vectors))
+    return figures.reduced_map(plane(problem), where, reading.weights, problem.query)
 
 
-def boundary_figure(problem: Problem, reading: Reading, n: int) -> Any:
+def boundary_figure(problem: Problem, page: Page, n: int) -> Any:
     """Draw both decision functions: side by side in the plane, else query by query."""
+    shown = page.shown
+    reduced = shown.study.classifier(n_vectors=n)
     if not problem.is_plane:
-        names = plane(problem).class_names
+        asked = reduced.trace(problem.x)
         return figures.two_outputs(
-            reading.exact, reading.outputs[n], problem.data.y_test, names, problem.query
-        )
+            page.reading(n), shown.rows, problem.data.y_test[shown.rows],
+            plane(problem).class_names, (asked.exact, asked.output),
+        )  # fmt: skip
     x, y, rows = grid(problem)
-    values = reading.machine(n).decision_function(rows, dtype=np.float32)
-    values = values.reshape(len(y), len(x))
-    names = (f"exact: {reading.base.n_vectors} vectors", f"reduced: {n} vectors")
+    values = reduced.decision_function(rows.astype(np.float32)).reshape(len(y), len(x))
+    names = (f"exact: {page.base.n_vectors} vectors", f"reduced: {n} vectors")
     return figures.two_boundaries(plane(problem), values, names, problem.query)
 
 
@@ -259,17 +201,3 @@ def _on_plane(problem: Problem, vectors: NDArray[Any]) -> NDArray[Any]:
         return vectors
     centre, directions, _ = axes_of(problem)
     return (vectors - centre) @ directions
-
-
-def estimator(problem: Problem, reading: Reading, method: str, n: int) -> bytes:
-    """Return the reduced classifier that the page shows as a .skops file."""
-    clf = ReducedSetClassifier(FrozenEstimator(reading.virtual or problem.estimator), n, method)
-    (trained,) = clf._train(problem.data.X_train, None)
-    found, original = reading.machine(n), trained.machine
-    if reading.virtual is None:  # the machine stands behind the first steps of a pipeline
-        vectors = problem.svc_rows(found.vectors)
-        found = replace(found, vectors=vectors, kernel=original.kernel)
-    rho = float(reading.path.rho[n])
-    clf._adopt([ReducedEngine(found, original, rho, reading.path.stage(n))])
-    clf.rho_, clf.original_, clf.vectors_ = rho, original, None
-    return problem.packed(clf)

@@ -1,10 +1,12 @@
 """The figures of the reduced set: names, lengths, values."""
 
 import numpy as np
+import pandas as pd
 import pytest
 
 from kmviz.figures import reduced as figures
 from kmviz.figures.boundary import Plane
+from kmviz.traces import Reading
 
 RNG = np.random.default_rng(0)
 PLANE = Plane(
@@ -19,11 +21,9 @@ PLANE = Plane(
     y=np.linspace(-2, 2, 7),
     values=RNG.normal(size=(7, 5)),
 )
-CURVES = figures.Curves(
-    rho=np.array([1.0, 0.5, 0.2, 0.1]),
-    error=np.array([np.nan, 30.0, 12.0, 10.0]),
-    bayes_error=np.array([np.nan, 20.0, 11.0, 10.5]),
-    machine_error=10.0,
+CURVES = pd.DataFrame(
+    {"rho": [0.5, 0.2, 0.1], "error": [30.0, 12.0, 10.0], "bayes_error": [20.0, 11.0, 10.5]},
+    index=[1, 2, 3],
 )
 
 
@@ -69,10 +69,10 @@ def test_the_map_shows_reduced_vectors_by_the_sign_of_their_weight():
 
 
 def test_errors_and_rho_share_a_chart():
-    figure = figures.reduced_error(CURVES, 2)
-    np.testing.assert_allclose(named(figure, "ρ").y, CURVES.rho[1:], rtol=1e-6)
-    np.testing.assert_allclose(named(figure, "error, machine").y, CURVES.error[1:], rtol=1e-6)
-    np.testing.assert_allclose(named(figure, "error, Bayes").y, CURVES.bayes_error[1:], rtol=1e-6)
+    figure = figures.reduced_error(CURVES, 10.0, 2)
+    np.testing.assert_allclose(named(figure, "ρ").y, CURVES["rho"], rtol=1e-6)
+    np.testing.assert_allclose(named(figure, "error, machine").y, CURVES["error"], rtol=1e-6)
+    np.testing.assert_allclose(named(figure, "error, Bayes").y, CURVES["bayes_error"], rtol=1e-6)
     assert list(named(figure, "error of the machine").y) == [10.0, 10.0]
     assert figure.layout.shapes[0].x0 == 2
     assert figure.layout.yaxis.type == figure.layout.xaxis.type == "log"
@@ -93,7 +93,10 @@ def test_two_boundaries_have_one_scale():
 def test_outputs_show_whose_sign_changed():
     exact = np.array([-2.0, -1.0, 0.5, 3.0])
     found = np.array([-1.5, 0.2, 0.4, 2.0])
-    figure = figures.two_outputs(exact, found, np.array([-1, -1, 1, 1]), ("a", "b"), 1)
-    assert list(named(figure, "sign changed").customdata) == [1]
-    assert list(named(figure, "b").customdata) == [2, 3]
+    agrees = np.array([True, False, True, True])
+    reading = Reading(found, np.full(4, 3), agrees, exact, 0.0)
+    ids, labels = np.array([0, 10, 20, 30]), np.array([-1, -1, 1, 1])
+    figure = figures.two_outputs(reading, ids, labels, ("a", "b"), (-1.0, 0.2))
+    assert list(named(figure, "sign changed").customdata) == [10]
+    assert list(named(figure, "b").customdata) == [20, 30]
     assert named(figure, "the query").x[0] == -1.0

@@ -215,3 +215,19 @@ def test_four_ways_to_shift():
 def test_bad_parameters_are_named(params, word):
     with pytest.raises((InvalidParameterError, ValueError), match=word):
         VirtualSVClassifier(**params).fit(PIXELS[:60], DIGITS[:60] > 4)
+
+
+def test_a_frozen_pipeline_shifts_images_and_not_what_its_first_steps_made_of_them():
+    two = (DIGITS == 3) | (DIGITS == 8)
+    images, y = PIXELS[two][:150], DIGITS[two][:150]
+    pipe = make_pipeline(StandardScaler(), SVC(C=10.0, gamma=0.01))
+    wanted = VirtualSVClassifier(pipe, image_shape=(8, 8)).fit(images, y)
+    frozen = FrozenEstimator(
+        make_pipeline(StandardScaler(), SVC(C=10.0, gamma=0.01)).fit(images, y)
+    )
+    found = VirtualSVClassifier(frozen, image_shape=(8, 8)).fit(images)
+    np.testing.assert_allclose(
+        found.decision_function(PIXELS), wanted.decision_function(PIXELS), atol=1e-9
+    )
+    with pytest.raises(ValueError, match="the X that the pipeline was trained on"):
+        VirtualSVClassifier(frozen, image_shape=(8, 8)).fit(images[:50])

@@ -4,9 +4,11 @@ from importlib import import_module
 
 import numpy as np
 import pytest
+from sklearn.frozen import FrozenEstimator
+from sklearn.svm import SVC
 
 import kmviz
-from kmviz import datasets
+from kmviz import ReducedSetClassifier, VirtualSVClassifier, datasets
 from kmviz.ui import parts, reduced
 from tests.pages.helpers import array, figure, metric, open_page, run, trace
 
@@ -14,10 +16,10 @@ PAGE = "pages/3_Reduced_Set.py"
 
 
 @pytest.fixture(autouse=True)
-def few_steps(monkeypatch):
-    """A short search: what it finds does not matter here."""
-    monkeypatch.setattr(reduced, "STEPS", 15)
-    monkeypatch.setattr(reduced, "SIZES", (1, 2, 4, 8, 16))
+def few_vectors(monkeypatch):
+    """A short path: how far it goes does not matter here."""
+    monkeypatch.setattr(reduced, "MOST_VECTORS", 16)
+    monkeypatch.setattr(reduced, "TIMED_ROWS", 20)
 
 
 def test_opens_with_its_charts():
@@ -33,8 +35,8 @@ def test_opens_with_its_charts():
 def test_the_slider_reads_and_does_not_search(monkeypatch):
     app = open_page(PAGE, vectors=4)
     before = metric(app, "ρ")
-    monkeypatch.setattr(reduced, "grow", None)
-    monkeypatch.setattr(reduced.VirtualSVClassifier, "fit", None)
+    monkeypatch.setattr(ReducedSetClassifier, "fit", None)
+    monkeypatch.setattr(VirtualSVClassifier, "fit", None)
     app.slider(key="vectors").set_value(16)
     run(app)
     assert metric(app, "Vectors") == "16"
@@ -78,26 +80,37 @@ def test_a_malformed_address_opens_the_defaults():
     assert app.session_state["method"] == "joint"
 
 
-def test_stopping_keeps_what_was_found(monkeypatch):
-    app = open_page(PAGE, data="two_moons", n=200)
-    key = next(key for key in reversed(reduced._kept()))
-    kept = reduced._kept()[key]
-    kept.pop("reading")
-    app.session_state[reduced._STOPPED] = key
-    run(app)
-    assert any("Stopped at 16 vectors" in caption.value for caption in app.caption)
-    kept.clear()
-    run(app)
-    assert "Stopped before" in app.info[0].value
-
-
-def test_take_home_code_runs():
-    app = open_page(PAGE, data="two_moons", n=120, vectors=5)
+@pytest.mark.parametrize(
+    "params",
+    [
+        {"data": "two_moons", "n": 120, "vectors": 5},
+        {"data": "two_moons", "n": 120, "vectors": 7, "method": "selection"},
+        {"data": "digits", "vectors": 6, "shift": 1},
+    ],
+)
+def test_take_home_code_makes_what_the_page_shows(params):
+    app = open_page(PAGE, **params)
     code = next(block.value for block in app.code if "ReducedSetClassifier" in block.value)
-    space = {"print": lambda *values: space.setdefault("shown", values)}
+    space: dict = {}
     exec(code, space)
-    assert space["clf"].machine_.n_vectors == 5
-    assert space["shown"][1] == 5
+    clf = space["clf"]
+    assert clf.machine_.n_vectors == params["vectors"]
+    assert f"{clf.rho_:.3f}" == metric(app, "ρ")
+    error = np.mean(clf.predict(space["X_test"]) != space["y_test"])
+    assert f"{100 * error:.2f}%" == metric(app, "Test error")
+
+
+def test_a_shown_size_is_what_a_fit_of_that_size_gives():
+    app = open_page(PAGE, data="two_moons", n=200, C=5, gamma=1.0, vectors=9)
+    data = datasets.load("two_moons", n=200)
+    svc = SVC(C=5.0, gamma=1.0).fit(data.X_train, np.where(data.y_train > 0, 1, -1))
+    clf = ReducedSetClassifier(FrozenEstimator(svc), n_vectors=9, method="joint", every_size=True)
+    clf.fit(data.X_train)
+    bands = [t for t in figure(app, "boundary")["data"] if t["name"] == "f(x)"]
+    x, y = array(bands[1]["x"]), array(bands[1]["y"])
+    grid = np.column_stack([a.ravel() for a in np.meshgrid(x, y)])
+    shown = array(bands[1]["z"]).ravel()
+    np.testing.assert_allclose(clf.decision_function(grid), shown, atol=2e-4 * np.abs(shown).max())
 
 
 @pytest.mark.parametrize("kernel", ["rbf", "poly_normalized"])
@@ -106,7 +119,7 @@ def test_the_estimator_to_take_home_is_the_one_shown(kernel, shift, monkeypatch,
     made = {}
     monkeypatch.setattr(parts, "_download", lambda label, make, *_: made.setdefault(label, make))
     app = open_page(PAGE, data="digits", kernel=kernel, shift=shift, vectors=6)
-    monkeypatch.setattr(reduced, "grow", None)  # nothing is searched again
+    monkeypatch.setattr(ReducedSetClassifier, "fit", None)  # nothing is searched again
     (tmp_path / "reduced.skops").write_bytes(made["Estimator (.skops)"]())
     clf = kmviz.load(tmp_path / "reduced.skops")
     assert f"{clf.rho_:.3f}" == metric(app, "ρ")

@@ -16,6 +16,7 @@ from numpy.typing import NDArray
 from sklearn.model_selection import train_test_split
 from sklearn.utils import check_consistent_length
 from sklearn.utils.multiclass import check_classification_targets
+from sklearn.utils.validation import assert_all_finite
 
 from kmviz.machines import KernelMachine
 from kmviz.methods.base import Problem
@@ -38,6 +39,8 @@ def hold_out(X: Any, y: Any, frozen: bool, what: str, random: Any) -> tuple[Any,
         if y is None:
             raise ValueError("This estimator requires y to be passed, but the target y is None.")
         check_consistent_length(X, y)
+        if np.asarray(y).dtype.kind == "f":
+            assert_all_finite(y, input_name="y")
         check_classification_targets(y)
     try:
         if not frozen:

@@ -90,9 +90,14 @@ class Space:
         return rows / lengths[:, None], lengths**self.degree
 
     def back(self, Z: Rows, near: Rows) -> Rows:
-        """Return input rows for vectors of this space; `near` are rows of it that exist."""
+        """Return input rows for vectors of this space; `near` are rows of it that exist.
+
+        Of a direction and its opposite, which say the same, it is the one on the rows' side.
+        """
         if isinstance(self.plain, RBF):
             return Z * self._sigma + self.origin
+        if self.is_homogeneous:
+            Z = np.where(Z @ near.mean(axis=0) < 0, -1.0, 1.0)[:, None] * Z
         return _input_rows(self.kernel, Z, near)
 
 

@@ -95,7 +95,7 @@ def _fit(problem: Problem, known: Method, parameters: Mapping[str, Any], over: A
     if not refits:
         return _fit_anew(problem, known, parameters, over)
     trained = {name: value for name, value in parameters.items() if name not in refits}
-    key = (problem.key, known.name, tuple(sorted(trained.items())))
+    key = (problem.key, known.name, tuple(sorted(trained.items())), over and over.method.name)
     source = _sources.get(
         key, lambda: _fit_anew(problem, known, parameters, over), f"{known.title}:"
     )

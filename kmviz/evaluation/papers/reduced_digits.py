@@ -15,8 +15,8 @@ from kmviz import datasets
 from kmviz.kernels import Polynomial
 from kmviz.machines import KernelMachine
 from kmviz.methods.progress import part, report
-from kmviz.methods.reduced import common
 from kmviz.methods.reduced.path import grow
+from kmviz.methods.reduced.shared import outputs, share, union
 from kmviz.methods.reduced.space import space_of
 from kmviz.methods.reduced.threshold import bayes_threshold
 from kmviz.methods.transforms import Straighten
@@ -140,7 +140,7 @@ def ten_classes(n_train: int, seed: int | None = None, upright: bool = False) ->
 
 def together(systems: tuple[System, ...], X_test: NDArray[Any]) -> TenClasses:
     """Let the systems share their reduced vectors."""
-    Z = common.union([system.rs for system in systems])
+    Z = union([system.rs for system in systems])
     virtual = [system.vsv for system in systems]
-    shared, rho = common.share(virtual, Z, space_of(KERNEL, Z))
-    return TenClasses(systems, shared, rho, common.outputs(shared, X_test).T)
+    shared, rho = share(virtual, Z, space_of(KERNEL, Z))
+    return TenClasses(systems, shared, rho, outputs(shared, X_test).T)

@@ -31,7 +31,7 @@ sys.exit(main(["-q", *sys.argv[2:]]))
 
 
 def _limited(extra, *arguments):
-    env = os.environ | {"OMP_NUM_THREADS": "1", "OPENBLAS_NUM_THREADS": "1", "KMVIZ_THREADS": "1"}
+    env = os.environ | {"OMP_NUM_THREADS": "1", "OPENBLAS_NUM_THREADS": "1"}
     return subprocess.run(
         [sys.executable, "-c", LIMITED, str(extra), *map(str, arguments)],
         cwd=ROOT, env=env, capture_output=True, text=True, timeout=300, check=False,

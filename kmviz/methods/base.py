@@ -17,7 +17,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from itertools import combinations
 from math import isfinite
-from typing import Any, ClassVar, Protocol
+from typing import Any, ClassVar, Protocol, cast
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -26,12 +26,14 @@ from sklearn.frozen import FrozenEstimator
 from sklearn.pipeline import Pipeline
 from sklearn.svm import SVC, NuSVC
 from sklearn.utils import check_array
+from sklearn.utils.metaestimators import available_if
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from kmviz.machines import KernelMachine
 from kmviz.machines.affine import Affine, affine
 from kmviz.machines.pairs import by_votes
+from kmviz.machines.platt import probabilities, sigmoids
 from kmviz.machines.reading import (
     read_binary,
     read_pairs,
@@ -162,6 +164,11 @@ class PairsClassifier(ClassifierMixin, BaseEstimator):
         return self.pairs_.index(tuple(pair))
 
 
+def _has_sigmoids(clf: Any) -> bool:
+    """Whether the fitted estimator of a method was trained with probabilities."""
+    return hasattr(clf, "estimator_") and sigmoids(last_step(clf.estimator_)) is not None
+
+
 class MachineClassifier(PairsClassifier):
     """Base of the methods that answer in place of a trained kernel machine.
 
@@ -191,6 +198,9 @@ class MachineClassifier(PairsClassifier):
         """Return the output of each row, (n,) for two classes and (n, n_classes) for more.
 
         With more than two classes it is scikit-learn's one-against-one aggregation.
+
+        A score of the method's own: it has the exact machine's sign (as far as the method goes)
+        but not its size. Rank or calibrate by `exact_function(X)`.
         """
         found = self._runs(X)
         if len(found) == 1:
@@ -206,6 +216,19 @@ class MachineClassifier(PairsClassifier):
         rows = self._rows(X)
         outputs = [machine.decision_function(rows) for machine in self._exact_machines()]
         return self._aggregate(np.column_stack(outputs))
+
+    @available_if(_has_sigmoids)
+    def predict_proba(self, X: ArrayLike) -> NDArray[np.float64]:
+        """Return the probability of each class: that of the fitted SVC, if it was trained with it.
+
+        They are computed from the exact machines' outputs, whatever the method: Platt's sigmoids
+        were fitted to these. Elsewhere, `CalibratedClassifierCV(FrozenEstimator(clf))` on rows of
+        their own calibrates the method's outputs.
+        """
+        a, b = cast(Any, sigmoids(last_step(self.estimator_)))
+        rows = self._rows(X)
+        outputs = np.column_stack([m.decision_function(rows) for m in self._exact_machines()])
+        return probabilities(outputs, a, b, len(self.classes_))
 
     def machine_rows(self, X: ArrayLike) -> NDArray[Any]:
         """Return rows as the machines read them: checked, and past the steps before."""

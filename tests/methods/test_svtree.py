@@ -1,5 +1,7 @@
 """SVTreeClassifier: paths, budgets, options, odd inputs."""
 
+from dataclasses import replace
+
 import numpy as np
 import pandas as pd
 import pytest
@@ -102,9 +104,9 @@ def test_path_sums_are_the_output(options):
         values = tree.kernel(x[None], tree.vectors[trace.index[1:]])[0]
         coefficients = tree.path_coefficients(trace.node[-1])
         assert trace.output == output[i] == pytest.approx(trace.partial[-1], rel=1e-9, abs=1e-9)
-        assert output[i] == pytest.approx(
-            tree.offset[trace.node[-1]] + coefficients @ values, rel=1e-7, abs=1e-7
-        )
+        total = tree.offset[trace.node[-1]] + coefficients @ values
+        clipped = np.clip(total, -tree.limit, tree.limit)
+        assert output[i] == pytest.approx(clipped, rel=1e-7, abs=1e-7)
         assert trace.stop == steps[i] == len(trace.to_frame()) - 1
         assert trace.partial[0] == -clf.machine_.bias
         left = trace.score[1:-1] <= trace.threshold[1:-1]
@@ -112,6 +114,21 @@ def test_path_sums_are_the_output(options):
             left, tree.children_left[trace.node[1:-1]], tree.children_right[trace.node[1:-1]]
         )
         np.testing.assert_array_equal(children, trace.node[2:])
+
+
+@pytest.mark.parametrize("refit", ["column", "path"])
+def test_no_output_is_larger_than_the_machines_own(refit):
+    options = {} if refit == "column" else {"split": "exact", "min_rows": 0}
+    clf = SVTreeClassifier(SVC(C=100.0), refit=refit, random_state=0, **options).fit(X, Y)
+    limit = max(np.abs(clf.exact_function(X)).max(), abs(clf.machine_.bias))
+    far = np.vstack([QUERIES, QUERIES * 3.0])
+    output = clf.decision_function(far)
+    assert np.abs(output).max() <= limit
+    free = replace(clf.tree_, limit=np.inf).run(far)[0]
+    np.testing.assert_array_equal(output > 0, free > 0)
+    assert (np.abs(free) > limit).any(), "else nothing was clipped"
+    alone = [clf.decision_function(x[None])[0] for x in far]
+    np.testing.assert_allclose(alone, output, rtol=1e-6)
 
 
 def test_as_published_the_output_is_the_sum_of_node_scores():

@@ -227,7 +227,8 @@ class AnytimeClassifier(MachineClassifier):
     def decision_function(self, X: ArrayLike) -> NDArray[np.float64]:
         """Return f_k(x) at the step that made its sign certain, or the exact f(x).
 
-        (n,) for two classes; for more, scikit-learn's one-against-one aggregation.
+        (n,) for two classes; for more, scikit-learn's one-against-one aggregation. Its sign is
+        the exact machine's, its size is not: rank or calibrate by `exact_function(X)`.
         """
         return self._runs(X)[0][0] if self._is_pair() else self._answers(self._rows(X))[0]
 

@@ -251,6 +251,9 @@ class ReducedSetClassifier(MachineClassifier):
         """Return the output of each row, (n,) for two classes and (n, n_classes) for more.
 
         With more than two classes it is scikit-learn's one-against-one aggregation.
+
+        A score of the method's own: it has the exact machine's sign (for most queries)
+        but not its size. Rank or calibrate by `exact_function(X)`.
         """
         if getattr(self, "vectors_", None) is None:
             return super().decision_function(X)

@@ -13,6 +13,7 @@ Departures
 - An empty side is not allowed, or Algorithm 2 would not end. Where a node's scores are all equal,
   it asks one more column without splitting, as long as that explains more.
 - The sum leaves out the bias; the answer is its sign after -b is added.
+- No output is larger than the exact machine's largest on the rows that the tree was grown on.
 - `split="exact"`, `refit="path"`, `stem`, `candidates`, `certain`, `fading` and `max_mean` are not
   in the paper.
 """
@@ -20,6 +21,7 @@ Departures
 from __future__ import annotations
 
 from copy import copy
+from dataclasses import replace
 from functools import partial
 from math import ceil, log2
 from numbers import Integral, Real
@@ -260,6 +262,9 @@ class SVTreeClassifier(MachineClassifier):
         With more than two classes it is scikit-learn's one-against-one aggregation. A query that
         comes alone is answered fastest as a (1, d) array of floats, without column names: it is
         then checked by the compiled walk, two microseconds in all.
+
+        A score of the tree's own, no larger than the exact machine's on the rows it was grown on:
+        rank or calibrate by `exact_function(X)`.
         """
         if self._direct and type(X) is np.ndarray:
             output = self.engines_[0].tree.alone(X)
@@ -312,7 +317,9 @@ class SVTreeClassifier(MachineClassifier):
             grown = growth.grow(fit, values, exact)
         if self.max_mean is not None:
             grown = trim(grown, exact, self.max_mean)
-        return TreeEngine(machine, assemble(grown, machine.kernel, vectors, machine.bias))
+        tree = assemble(grown, machine.kernel, vectors, machine.bias)
+        limit = float(max(np.abs(exact).max(), abs(machine.bias)))
+        return TreeEngine(machine, replace(tree, limit=limit))
 
     def _growth(self, n: int, shared: int, rng: Any) -> Growth:
         search = exact_split if self.split == "exact" else partial(alternating_split, rng=rng)

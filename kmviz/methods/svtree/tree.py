@@ -26,7 +26,7 @@ CHUNK = 1024
 #: What makes a tree; everything else is computed from it.
 FIELDS = (
     "kernel", "vectors", "bias", "sv_index", "weight", "threshold", "children_left",
-    "children_right", "parent", "depth", "n_rows", "offset", "start", "coefficients",
+    "children_right", "parent", "depth", "n_rows", "offset", "start", "coefficients", "limit",
 )  # fmt: skip
 
 #: What a node keeps when the tree is cut below it.
@@ -64,6 +64,9 @@ class SVTree:
         The output at node N is `offset[N]` plus the sum over the path, root first, of
         `coefficients[start[N] + i]` times the i-th kernel value.
     coefficients : array
+    limit : float
+        No output is larger than this, either way: fitted coefficients may be huge, and a query
+        unlike all training rows would be answered with any number.
     """
 
     kernel: Any
@@ -80,6 +83,7 @@ class SVTree:
     offset: Floats
     start: Ints
     coefficients: Floats
+    limit: float = np.inf
 
     @property
     def n_nodes(self) -> int:
@@ -108,7 +112,7 @@ class SVTree:
             walk(rows[part], plan, vectors, height, output[part], steps[part])
 
         over_chunks(chunk, len(rows), chunk=CHUNK)
-        return output, steps
+        return np.clip(output, -self.limit, self.limit, out=output), steps
 
     @cached_property
     def alone(self) -> Callable[[NDArray[Any]], Floats | None]:
@@ -120,6 +124,7 @@ class SVTree:
         if self.height == 0 or not is_known(self.kernel) or self.kernel.plain != self.kernel:
             return lambda row: None
         shape, plan, walked, empty = (1, self.vectors.shape[1]), self._plan, self._walked, np.empty
+        limit = self.limit
 
         def answer(row: NDArray[Any]) -> Floats | None:
             vectors = walked.get(row.dtype)
@@ -129,7 +134,7 @@ class SVTree:
             if value != value:
                 return None
             output = empty(1)
-            output[0] = value
+            output[0] = value if -limit < value < limit else limit if value > 0 else -limit
             return output
 
         return answer
@@ -179,6 +184,7 @@ class SVTree:
         outputs = np.full((len(nodes), nodes.shape[1]), -self.bias)
         nodes, values = np.ascontiguousarray(nodes), np.ascontiguousarray(values)
         outputs_along(self._plan, nodes, values, outputs)
+        np.clip(outputs, -self.limit, self.limit, out=outputs)
         return np.column_stack([np.full(len(nodes), -self.bias), outputs])
 
     def to_frame(self) -> pd.DataFrame:

@@ -19,7 +19,10 @@ A page adds one in three steps: read all positions from a study, say how they ar
               on_click=live.pick)
 
 An array is for all positions, or has one more axis, its first, for the position; where lengths
-differ it is a list with one array for each. Nothing is computed in the browser but places on the
+differ it is a list with one array for each, or filled up with nan (numbers) or -1 (groups, images).
+A number takes 4 bytes, a whole one 1 or 2: 2,000 points with output, steps and group over 51
+positions are 0.6 MB, a map of 80 x 80 cells over as many 0.3 MB. `figures.outlines` has the lines
+of a map. Nothing is computed in the browser but places on the
 screen. While the slider moves no message is sent; once it rests the choice and with it the URL
 follow. In a browser test the element with `data-kmviz-live` has `kmviz.drawn(key)`, the arrays
 that the view shows now; in Python `unpack` and `at` read what was sent.

@@ -40,6 +40,7 @@ class Images {
     context.textAlign = "center";
     context.textBaseline = "top";
     shown.forEach((image, k) => {
+      if (image < 0) return; // a position that shows fewer
       const [x, y] = this.corner(k), color = theme.named[`categorical ${groups?.[k]}`] ?? theme.named.faint;
       context.globalAlpha = k < full ? 1 : 0.25;
       context.drawImage(this.sheet, 0, image * high, wide, high, x, y, tile.width, tile.height);
@@ -64,7 +65,7 @@ class Images {
     const { shown, captions } = this.shown[0];
     for (let k = 0; k < shown.length; k++) {
       const [x, y] = this.corner(k);
-      if (px < x || py < y || px > x + this.tile.width || py > y + this.tile.height) continue;
+      if (shown[k] < 0 || px < x || py < y || px > x + this.tile.width || py > y + this.tile.height) continue;
       const id = at(this.spec.id, this.position)?.[shown[k]];
       return captions?.[k] || id !== undefined ? { words: captions?.[k] ? [captions[k]] : [], id, x: px, y: py } : null;
     }

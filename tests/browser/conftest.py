@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Generator, Iterator
 from pathlib import Path
+from typing import Any
 from urllib.parse import urlparse
 
 import pytest
@@ -11,6 +12,20 @@ from playwright.sync_api import BrowserContext, ConsoleMessage, Page, expect, sy
 
 from tests.browser import chromium
 from tests.browser.harness import FLAGS, serve, settle
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_runtest_makereport(item: pytest.Item) -> Generator[None, Any, Any]:
+    """A browser test that is passed over has failed: without it nobody has looked at the page."""
+    return counted(item.nodeid, (yield))
+
+
+def counted(name: str, report: Any) -> Any:
+    """Return the report of a test, a skip turned into a failure."""
+    if report.skipped and not hasattr(report, "wasxfail"):
+        report.outcome = "failed"
+        report.longrepr = f"{name} was skipped, which no browser test may be: {report.longrepr}"
+    return report
 
 
 @pytest.fixture(scope="session")

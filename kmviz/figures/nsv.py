@@ -208,7 +208,7 @@ def tradeoff(
         )  # fmt: skip
     traces.append(theme.star(*present, "the present setting"))
     return theme.figure(
-        traces, "honest speedup: cost of the exact machine over this one's (log scale)",
+        traces, "honest speedup: CPU time of the exact machine over this one's (log scale)",
         "answers that differ from the exact machine (%)", title, height,
         xaxis={"type": "log"}, yaxis={"rangemode": "tozero"},
     )  # fmt: skip

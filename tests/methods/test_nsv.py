@@ -381,9 +381,19 @@ def test_stages_are_those_that_calibration_rows_find_cheapest():
 
 def test_overhead_is_what_ordering_costs():
     clf = NSVClassifier(SVC(gamma=2.0), n_components=1, linear_filter=False).fit(X, Y)
-    assert clf.overhead_ == pytest.approx(1 + clf.machine_.n_vectors / 2)
+    m, value = clf.machine_.n_vectors, 34.0 + 2 * 0.35
+    assert clf.overhead_ == pytest.approx((2 * 0.35 + 0.08 * m + 5.0 * m) / value)
     filtered = NSVClassifier(SVC(gamma=2.0), n_components=1).fit(X, Y)
     assert 0 < filtered.overhead_ < clf.overhead_
+    exact = NSVClassifier(SVC(gamma=2.0), order="exact", linear_filter=False).fit(X, Y)
+    assert exact.overhead_ > m  # it computes every kernel value to order by
+
+
+def test_an_approximate_term_costs_less_than_a_kernel_value():
+    approximate = NSVClassifier(SVC(gamma=2.0), start="approximate", linear_filter=False).fit(X, Y)
+    empty = NSVClassifier(SVC(gamma=2.0), linear_filter=False).fit(X, Y)
+    honest = [m.steps(QUERIES).mean() + m.overhead_ for m in (approximate, empty)]
+    assert honest[0] < 0.5 * honest[1]  # in two dimensions the approximation is exact
 
 
 @pytest.mark.parametrize(

@@ -83,9 +83,9 @@ class NSVClassifier(MachineClassifier):
     low_, high_ : array of shape (m + 1,)
         The thresholds of each step; lists of them for more than two classes.
     overhead_ : float
-        What an average calibration row costs beside its steps, in kernel values: projecting and
-        ordering, q + m q / d for rows that the filter does not decide, and the terms of the
-        approximation.
+        What an average calibration row costs beside its steps, in kernel values that the walk
+        computes one by one: projecting, ordering, and the terms of the approximation, by times
+        measured on one computer (`kmviz.methods.nsv.tables`).
     margin_ : float
     promise_ : Promise or None
 

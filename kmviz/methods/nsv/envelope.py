@@ -95,7 +95,7 @@ class Envelope:
         )
 
     def reaching(self, limits: Limits, filtered: bool, stages: NDArray[np.intp]) -> Floats:
-        """Return the share of calibration rows that reach each of these stages, and no others."""
+        """Return the share of calibration rows that reach each of these stages, then the walk."""
         on = np.ones(len(self.starts), dtype=bool)
         if filtered:
             heard = self.starts[:, 0]
@@ -105,4 +105,4 @@ class Envelope:
             shares.append(max(float(on.mean()), 1.0 / len(on)))
             heard = self.starts[:, 1 + s]
             on &= (heard >= limits.stage_low[s]) & (heard <= limits.stage_high[s])
-        return np.array(shares)
+        return np.array([*shares, max(float(on.mean()), 1.0 / len(on))])

@@ -21,8 +21,14 @@ ORDERS = {"nearest": NEAREST, "tug_of_war": TUG_OF_WAR, "exact": EXACT}
 #: 32 and 64 out of 20. The last always is one.
 STAGES = (0.4, 0.8, 1.6, 3.2)
 
-#: Multiplications that an approximate term takes, once its dot product is known.
-TERM = {LINEAR: 8.0, POLYNOMIAL: 8.0, RADIAL: 16.0}
+#: What the parts of a walk took on one computer, in nanoseconds: stages are chosen and `overhead_`
+#: is said by these, so that a fit does not depend on how busy a computer is.
+#: `kmviz.evaluation.prices` measures them where they are wanted.
+TOUCH = {LINEAR: 27.0, POLYNOMIAL: 32.0, RADIAL: 34.0}  # a kernel value, and for each column:
+COLUMN = {8: 0.35, 4: 0.12}  # by the bytes of a number
+TERM = {LINEAR: 1.2, POLYNOMIAL: 1.2, RADIAL: 2.0}  # an approximate kernel value, and
+COMPONENT = 0.08  # for each component
+ORDER = 5.0  # putting a vector in its place
 
 #: Vectors of more values than this are stored in float32, where it holds them: they no longer fit
 #: a core's cache.
@@ -129,17 +135,21 @@ def build_tables(machine: KernelMachine, options: Options) -> Tables:
 
 
 def stage_costs(t: Tables, ends: NDArray[np.int64]) -> NDArray[np.float64]:
-    """What each stage costs, in kernel values, when the stages end with these components."""
+    """What each stage that ends with these components costs, and then ordering: in kernel values.
+
+    The paper counts q + m q / d for both: multiplications alone. An exponential, a place in the
+    order and a vector fetched from memory cost more than a multiplication.
+    """
     m, d = t.vectors.shape
-    # Projection on q directions, q d values, and q of m products: q + m q / d vectors.
-    costs = np.diff(ends, prepend=0) * (1.0 + m / d)
+    column = COLUMN[t.vectors.itemsize]
+    value = TOUCH[t.kind] + column * d
+    costs = np.diff(ends, prepend=0) * (column * d + COMPONENT * m)
     if t.approximate:
-        costs += TERM[t.kind] * m / d
-    elif t.order == EXACT:
-        costs *= 0.0
-    if t.order == EXACT:
-        costs[-1] += m
-    return costs
+        costs = costs + TERM[t.kind] * m
+    elif t.order == EXACT:  # which orders by the kernel alone
+        costs = 0.0 * costs
+    ordering = (ORDER + (value if t.order == EXACT else 0.0)) * m
+    return np.append(costs, ordering) / value
 
 
 def with_filter(tables: Tables, linear: Any) -> Tables:

@@ -16,7 +16,7 @@ from kmviz.machines import KernelFisherClassifier, KernelMachine
 from kmviz.methods.nsv import challenging_rows
 from kmviz.methods.nsv.calibration import Part
 from kmviz.methods.nsv.engine import NSVEngine
-from kmviz.methods.nsv.linear import tightened, train_filter
+from kmviz.methods.nsv.linear import filter_thresholds, train_filter
 from kmviz.methods.nsv.tables import Options, principal_directions, stage_costs
 
 X, Y = make_moons(200, noise=0.25, random_state=0)
@@ -178,12 +178,26 @@ def test_principal_directions_are_those_of_the_svd():
 
 
 def test_filter_thresholds_are_mean_and_three_sd():
-    output = np.array([1.0, 1.0, 1.0, 1.0, 50.0, -1.0, -2.0, -3.0])
-    exact = np.array([-1.0, -1.0, -1.0, -1.0, 1.0, 1.0, 1.0, -1.0])
-    low, high = tightened(-9.0, 40.0, output, exact)
-    assert high == pytest.approx(1.0)  # four alike: no scatter
-    assert low == pytest.approx(-1.5 - 3 * 0.5)
-    assert tightened(-1.0, 0.5, output, exact) == (-1.0, 0.5)  # the extremes are tighter
+    output = np.array([1.0] * 9 + [40.0, -1.0, -2.0, -1.0, -2.0, -1.0, -2.0, -9.0])
+    exact = np.array([-1.0] * 10 + [1.0] * 6 + [-1.0])
+    low, high = filter_thresholds(output, exact, 0.1)
+    misled = np.array([1.0] * 9 + [40.0])
+    assert high == pytest.approx(misled.mean() + 3 * misled.std())  # tighter than 40
+    assert low == pytest.approx(-2.0)  # the extreme is tighter than -1.5 - 3 / 2
+
+
+def test_a_filter_that_few_rows_mislead_does_not_decide_everything():
+    output, exact = np.linspace(-2, 2, 41), np.linspace(-2, 2, 41) + 1e-9
+    assert filter_thresholds(output, exact, 0.4) == (pytest.approx(-0.6), pytest.approx(0.6))
+    one = np.append(output, 1e-4), np.append(exact, -1.0)
+    assert filter_thresholds(*one, 0.4) == (pytest.approx(-0.6), pytest.approx(0.6))
+    assert filter_thresholds(np.append(output, 1.5), one[1], 0.4) == (pytest.approx(-0.6), 1.5)
+    rng = np.random.default_rng(0)
+    rows = np.vstack([rng.normal(size=(100, 3)) - 2.5, rng.normal(size=(100, 3)) + 2.5])
+    y = np.repeat([0, 1], 100)
+    clf = NSVClassifier(SVC(C=10.0), calibration="train", margin=0.0).fit(rows, y)
+    near = rng.normal(size=(200, 3)) * 0.5
+    assert np.mean(clf.study(near).read().filtered) < 0.9
 
 
 def test_filter_decides_only_far_out():

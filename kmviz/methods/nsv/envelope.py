@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from scipy.ndimage import maximum_filter1d, minimum_filter1d
 
 from kmviz.loops.nsv import Limits
-from kmviz.methods.nsv.linear import tightened
+from kmviz.methods.nsv.linear import filter_thresholds
 
 Floats = NDArray[np.float64]
 
@@ -63,7 +63,8 @@ class Envelope:
         self.spread = np.sqrt(np.maximum(square - mean**2, 0.0))
         self.starts = np.concatenate(self._starts)
         exact = np.concatenate(self._exact)
-        self.low[0], self.high[0] = tightened(self.low[0], self.high[0], self.starts[:, 0], exact)
+        said = self.starts[:, 0]
+        self.low[0], self.high[0] = filter_thresholds(said, exact, float(self.spread[0]))
         del self._sums, self._starts, self._exact
         return self
 

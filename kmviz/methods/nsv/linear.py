@@ -10,6 +10,9 @@ from numpy.typing import NDArray
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.svm import LinearSVC
 
+#: Fewer misled rows than this say too little of how far the filter can mislead.
+FEW_MISLED = 5
+
 Filter = tuple[NDArray[np.float64], float]
 
 
@@ -49,14 +52,30 @@ def train_filter(rows: NDArray[Any], side: NDArray[Any], exact: NDArray[Any]) ->
     return (weights * slope, bias * slope) if slope > 0 else None
 
 
-def tightened(
-    low: float, high: float, output: NDArray[Any], exact: NDArray[Any]
+def filter_thresholds(
+    output: NDArray[Any], exact: NDArray[Any], scatter: float
 ) -> tuple[float, float]:
-    """Draw the filter's thresholds in to mean +- 3 sd of the misled rows, where tighter (5.1)."""
-    fooled_up = output[(output > 0) & (exact <= 0)]
-    fooled_down = output[(output < 0) & (exact > 0)]
-    if len(fooled_up):
-        high = min(high, float(fooled_up.mean() + 3 * fooled_up.std()))
-    if len(fooled_down):
-        low = max(low, float(fooled_down.mean() - 3 * fooled_down.std()))
+    """Return the outputs beyond which the filter may decide (5.1).
+
+    The extreme of the rows that mislead, or their mean +- 3 standard deviations where that is
+    tighter. Too few of them have no standard deviation, and an extreme of next to nothing lets
+    the filter decide everything: it then has to lean by one and a half scatters of f around its
+    output.
+
+    Parameters
+    ----------
+    output, exact : arrays of shape (n,)
+        The filter's output and f of calibration rows.
+    scatter : float
+        The standard deviation of f - output.
+    """
+    high = _threshold(output[(output > 0) & (exact <= 0)], scatter)
+    low = -_threshold(-output[(output < 0) & (exact > 0)], scatter)
     return low, high
+
+
+def _threshold(misled: NDArray[Any], scatter: float) -> float:
+    extreme = float(misled.max(initial=0.0))
+    if len(misled) < FEW_MISLED:
+        return max(extreme, 1.5 * scatter)
+    return min(extreme, float(misled.mean() + 3 * misled.std()))

@@ -28,6 +28,7 @@ if TYPE_CHECKING:  # the same names again, for those who read types
     from kmviz.methods.rivals import (
         BaggedSVMClassifier as BaggedSVMClassifier,
         CoreVectorClassifier as CoreVectorClassifier,
+        CPSPClassifier as CPSPClassifier,
         LaSVMClassifier as LaSVMClassifier,
         RampSVMClassifier as RampSVMClassifier,
         SparseSVMClassifier as SparseSVMClassifier,
@@ -42,6 +43,7 @@ __version__ = "0.2.0"
 _HOMES = {
     "AnytimeClassifier": "kmviz.methods.anytime",
     "BaggedSVMClassifier": "kmviz.methods.rivals",
+    "CPSPClassifier": "kmviz.methods.rivals",
     "CoreVectorClassifier": "kmviz.methods.rivals",
     "ExactClassifier": "kmviz.methods.exact",
     "FaLKClassifier": "kmviz.methods.falk",

@@ -15,6 +15,7 @@ from sklearn.utils.estimator_checks import parametrize_with_checks
 from kmviz import (
     BaggedSVMClassifier,
     CoreVectorClassifier,
+    CPSPClassifier,
     LaSVMClassifier,
     RampSVMClassifier,
     SparseSVMClassifier,
@@ -31,6 +32,8 @@ IRIS, SPECIES = load_iris(return_X_y=True)
 
 RIVALS = [
     BaggedSVMClassifier(random_state=0),
+    CPSPClassifier(random_state=0),
+    CPSPClassifier(basis="train", random_state=0),
     CoreVectorClassifier(random_state=0),
     CoreVectorClassifier("enclosing", random_state=0),
     LaSVMClassifier(random_state=0),
@@ -51,6 +54,10 @@ def test_scikit_learn_contract(estimator, check):
 def test_other_kernels(rival, kernel):
     if isinstance(rival, CoreVectorClassifier) and isinstance(kernel, str):
         with pytest.raises(ValueError, match=r"K\(x, x\).*Normalized"):
+            clone(rival).set_params(kernel=kernel).fit(X, Y)
+        return
+    if isinstance(rival, CPSPClassifier) and rival.basis == "free":
+        with pytest.raises(ValueError, match="Use basis='train'"):
             clone(rival).set_params(kernel=kernel).fit(X, Y)
         return
     clf = clone(rival).set_params(kernel=kernel).fit(X, Y)
@@ -215,15 +222,15 @@ def test_a_kernel_no_loop_knows_is_refused():
         LaSVMClassifier(kernel=lambda A, B: A @ B.T).fit(X, Y)
 
 
-# Balls
+# Balls, and cutting planes
 
 
-def l2_svm_with_a_penalised_bias(C, gamma):
+def with_a_penalised_bias(gamma, **parameters):
     """LinearSVC on features whose dot products are the kernel matrix."""
     values, axes = np.linalg.eigh(RBF(gamma)(X, X))
     kept = values > 1e-10
     values, axes = np.sqrt(values[kept]), axes[:, kept]
-    linear = LinearSVC(C=C / 2, tol=1e-9, max_iter=1_000_000, random_state=0)
+    linear = LinearSVC(**parameters, tol=1e-9, max_iter=1_000_000, random_state=0)
     linear.fit(axes * values, Y)
     beta = axes @ (linear.coef_[0] / values)
     return KernelMachine(X, beta, -linear.intercept_[0], RBF(gamma))
@@ -231,7 +238,7 @@ def l2_svm_with_a_penalised_bias(C, gamma):
 
 @pytest.mark.parametrize("C", [1.0, 100.0])
 def test_the_smallest_ball_becomes_the_l2_svm_as_epsilon_falls(C):
-    expected = l2_svm_with_a_penalised_bias(C, 1.0).decision_function(QUERIES)
+    expected = with_a_penalised_bias(1.0, C=C / 2).decision_function(QUERIES)
     gaps = []
     for epsilon in (1e-3, 1e-5, 1e-8):
         clf = CoreVectorClassifier(epsilon=epsilon, C=C, gamma=1.0, random_state=0).fit(X, Y)
@@ -256,6 +263,39 @@ def test_a_core_set_that_is_full_is_said():
         CoreVectorClassifier(max_vectors=10, random_state=0).fit(X, Y)
     with pytest.warns(ConvergenceWarning, match="Increase max_iter"):
         CoreVectorClassifier("enclosing", max_iter=3, random_state=0).fit(X, Y)
+
+
+def structural_objective(machine, C):
+    margin = SIDE * machine.decision_function(X)
+    norm = machine.beta @ machine.kernel(machine.vectors, machine.vectors) @ machine.beta
+    return 0.5 * (norm + machine.bias**2) + C * np.maximum(1 - margin, 0).sum()
+
+
+@pytest.mark.parametrize("C", [1.0, 20.0])
+def test_cpsp_with_all_rows_is_the_svm(C):
+    """Up to tol: n C tol is what the objective may miss."""
+    clf = CPSPClassifier(1.0, "train", tol=1e-4, C=C, gamma=1.0, random_state=0).fit(X, Y)
+    best = with_a_penalised_bias(1.0, C=C, loss="hinge")
+    optimum = structural_objective(best, C)
+    found = structural_objective(clf.machine_, C)
+    assert optimum - 1e-3 <= found <= optimum + 1.2e-4 * len(X) * C
+    said, expected = clf.decision_function(QUERIES), best.decision_function(QUERIES)
+    assert np.mean((said > 0) == (expected > 0)) > 0.98
+
+
+@pytest.mark.parametrize("basis", ["free", "train"])
+def test_cpsp_keeps_to_its_number_of_vectors(basis):
+    clf = CPSPClassifier(12, basis, C=10.0, gamma=1.0, random_state=0).fit(X, Y)
+    svc = SVC(C=10.0, gamma=1.0).fit(X, Y)
+    assert clf.machine_.n_vectors == 12 < len(svc.support_)
+    assert clf.score(QUERIES, TRUTH) > svc.score(QUERIES, TRUTH) - 0.02
+    rows = {tuple(x) for x in X}
+    assert all((tuple(v) in rows) == (basis == "train") for v in clf.machine_.vectors)
+
+
+def test_cutting_planes_that_do_not_end_are_said():
+    with pytest.warns(ConvergenceWarning, match="Increase max_iter"):
+        CPSPClassifier(10, max_iter=3, random_state=0).fit(X, Y)
 
 
 # SpSVM
@@ -308,6 +348,7 @@ def test_ten_greedy_vectors_do_the_work_of_an_svm():
         (BaggedSVMClassifier, {"max_samples": 1.5}),
         (BaggedSVMClassifier, {"n_estimators": 0}),
         (RampSVMClassifier, {"clip": 1.0}),
+        (CPSPClassifier, {"basis": "any"}),
         (CoreVectorClassifier, {"ball": "small"}),
         (CoreVectorClassifier, {"epsilon": 0.0}),
         (LaSVMClassifier, {"tol": 0.0}),

@@ -55,7 +55,7 @@ class CPSPClassifier(RivalClassifier):
 
     Parameters
     ----------
-    n_vectors : int or float, default=100
+    n_vectors : int or float, default=50
         Basis vectors: a count, or a share of the training rows.
     basis : {"free", "train"}, default="free"
         Whether they may lie anywhere or are training rows.
@@ -98,7 +98,7 @@ class CPSPClassifier(RivalClassifier):
 
     def __init__(
         self,
-        n_vectors: float = 100,
+        n_vectors: float = 50,
         basis: str = "free",
         tol: float = 1e-3,
         max_iter: int = 5000,

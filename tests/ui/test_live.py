@@ -107,8 +107,9 @@ def test_a_column_that_does_not_fit_the_slider_is_refused_by_name(layer, message
         chart(layer).spec(P)
 
 
-def test_whole_numbers_of_a_map_are_sent_as_they_are():
-    values = np.random.default_rng(0).integers(1, 200, (P, 6, 5))
+@pytest.mark.parametrize("kind", [np.int64, np.uint8, np.int8, bool])
+def test_whole_numbers_of_a_map_are_sent_as_they_are(kind):
+    values = np.random.default_rng(0).integers(-120, 120, (P, 6, 5)).astype(kind)
     (heat,) = sent(chart(live.Heat(values=values, x=np.arange(5), y=np.arange(6))))["layers"]
     for i in range(P):
         np.testing.assert_array_equal(heat["levels"][live.at(heat["values"], i)], values[i].ravel())

@@ -247,17 +247,17 @@ def _coded(
     values: NDArray[Any], low: float, high: float, log: bool
 ) -> tuple[NDArray[np.uint8], NDArray[np.float64]]:
     """Return the code of each value, and the value that each code stands for."""
-    if values.dtype.kind in "biu" and values.size and np.ptp(values) < _MOST_WHOLE:
-        least = values.min()
-        present = np.zeros(int(values.max() - least) + 1, bool)
-        present[values - least] = True
-        if present.sum() <= EMPTY:
-            place = np.cumsum(present) - 1
-            return place[values - least].astype(np.uint8), np.flatnonzero(present) + float(least)
+    if values.dtype.kind in "biu" and values.size:
+        places = values.astype(np.int64) - int(values.min())
+        present = np.zeros(min(int(places.max()), _MOST_WHOLE) + 1, bool)
+        present[np.minimum(places, _MOST_WHOLE)] = True
+        if len(present) <= _MOST_WHOLE and present.sum() <= EMPTY:
+            codes = (np.cumsum(present) - 1).astype(np.uint8)
+            return codes[places], (np.flatnonzero(present) + int(values.min())).astype(np.float64)
     across = np.log if log else np.asarray
     start, end = across(low), across(high)
     with np.errstate(invalid="ignore", divide="ignore"):
         part = (across(values.astype(np.float32)) - start) / (end - start)
-    codes = np.rint(np.clip(part, 0.0, 1.0) * (EMPTY - 1))
-    levels = (np.geomspace if log else np.linspace)(low, high, EMPTY)
-    return np.where(np.isnan(codes), EMPTY, codes).astype(np.uint8), levels
+    nearest = np.rint(np.clip(part, 0.0, 1.0) * (EMPTY - 1))
+    levels = np.asarray((np.geomspace if log else np.linspace)(low, high, EMPTY), np.float64)
+    return np.where(np.isnan(nearest), EMPTY, nearest).astype(np.uint8), levels

@@ -1,4 +1,4 @@
-"""Cost against agreement: a point a setting, and the line that nothing beats."""
+"""Cost against accuracy: a point for each setting, and the line that nothing cheaper beats."""
 
 from __future__ import annotations
 
@@ -27,62 +27,69 @@ _LAST = len(theme.COLORS) - 1
 _WIDE, _TALL = 700, 360
 
 
-def frontier(points: pd.DataFrame, cost: str, height: int = 520) -> go.Figure:
-    """Draw cost a query against disagreement with the exact machine, both on log axes.
+def frontier(points: pd.DataFrame, cost: str, height: int = 440) -> go.Figure:
+    """Draw the cost of a query against accuracy; a point is larger where more answers differ.
 
     Parameters
     ----------
     points : DataFrame
-        A row a setting: `title`, `family` (of the register, or the peers'), `cost`, `disagreement`,
-        `disagreement_high`, `disagreements`, `queries`. The position of a row is the
-        `customdata` of its point.
+        A row for each setting: `title`, `family` (of the register, or the peers'), `cost`,
+        `accuracy`, `disagreement`, `disagreement_high`, `disagreements`, `queries`, `is_best`.
+        The position of a row is the `customdata` of its point. Rows without a cost are not
+        drawn: whoever draws the chart says so.
     cost : what the cost is, with its unit
-
-    Notes
-    -----
-    A logarithmic axis has no zero: settings that changed no answer stand on the lowest line,
-    half a changed answer among all queries.
     """
     drawn = points[np.isfinite(points["cost"].astype(float))]
-    queries = float(points["queries"].max())
-    floor = 0.5 / queries
-    heights = np.maximum(drawn["disagreement"].to_numpy(dtype=float), floor)
     costs = drawn["cost"].to_numpy(dtype=float)
-    traces = [_frontier_line(costs, heights)]
-    axes = _log_axes(costs, heights, floor)
-    across, up = (
-        (np.log10(values) - axis["range"][0]) / (axis["range"][1] - axis["range"][0])
-        for values, axis in ((costs, axes["xaxis"]), (heights, axes["yaxis"]))
-    )
+    heights = 100.0 * drawn["accuracy"].to_numpy(dtype=float)
+    axes = _axes(costs, heights)
+    across = (np.log10(costs) - axes["xaxis"]["range"][0]) / np.ptp(axes["xaxis"]["range"])
+    up = (heights - axes["yaxis"]["range"][0]) / np.ptp(axes["yaxis"]["range"])
     labels = _labels(drawn["title"].tolist(), across, up)
+    traces = [_frontier_line(costs, heights)]
     for family, slot in slots(drawn["family"]).items():
         rows = np.flatnonzero((drawn["family"] == family).to_numpy())
         traces.append(_points(drawn, rows, costs, heights, labels, family, slot))
+    best = np.flatnonzero(drawn["is_best"].to_numpy(dtype=bool))
     return theme.figure(
         traces,
         f"{cost} (log scale)",
-        "answers that differ (log scale)",
+        "accuracy, %",
         height=height,
-        shapes=[theme.line_at(y=floor, dash="solid", color=theme.FAINT)],
+        annotations=[_prize(costs[i], heights[i]) for i in best],
         **axes,
     )
 
 
 def on_frontier(costs: NDArray[np.float64], heights: NDArray[np.float64]) -> NDArray[np.intp]:
-    """Return the points that none beats in both cost and disagreement, cheapest first.
+    """Return the points that nothing cheaper equals in accuracy, cheapest first.
 
     Examples
     --------
     >>> import numpy as np
-    >>> on_frontier(np.array([1.0, 2.0, 3.0]), np.array([0.5, 0.6, 0.1])).tolist()
+    >>> on_frontier(np.array([1.0, 2.0, 3.0]), np.array([0.6, 0.5, 0.9])).tolist()
     [0, 2]
     """
-    best, kept = np.inf, []
-    for i in np.lexsort((heights, costs)):
-        if heights[i] < best:
+    best, kept = -np.inf, []
+    for i in np.lexsort((-heights, costs)):
+        if heights[i] > best:
             best = heights[i]
             kept.append(i)
     return np.array(kept, dtype=np.intp)
+
+
+def _prize(cost: float, height: float) -> dict[str, Any]:
+    """The words at what is advised."""
+    return {
+        "x": float(np.log10(cost)),
+        "y": float(height),
+        "text": "<b>advised</b>",
+        "showarrow": True,
+        "arrowhead": 2,
+        "ax": -46,
+        "ay": 46,
+        "standoff": 12,
+    }
 
 
 def slots(present: Iterable[str]) -> dict[str, int]:
@@ -103,7 +110,7 @@ def _frontier_line(costs: NDArray[np.float64], heights: NDArray[np.float64]) -> 
         y=theme.light(heights[kept]),
         mode="lines",
         line={"shape": "hv", "color": theme.INK, "width": 1.5, "dash": "dot"},
-        name="nothing cheaper changes less",
+        name="nothing cheaper is as accurate",
         hoverinfo="skip",
     )
 
@@ -142,7 +149,6 @@ def _points(
     heights: NDArray[np.float64], labels: tuple[NDArray[Any], NDArray[Any]], name: str, slot: int,
 ) -> theme.Trace:  # fmt: skip
     part = drawn.iloc[rows]
-    hidden = slot == _LAST
     return theme.trace(
         "scatter",
         x=theme.light(costs[rows]),
@@ -159,7 +165,7 @@ def _points(
         marker={
             "color": theme.COLORS[slot],
             "symbol": theme.SYMBOLS[slot],
-            "size": 11 if hidden else 14,
+            "size": theme.light(_sizes(part["disagreement"])),
             "line": {"width": 1, "color": theme.INK},
             "opacity": 0.85,
         },
@@ -174,17 +180,15 @@ def _told(row: Any) -> str:
     )
 
 
-def _log_axes(
-    costs: NDArray[np.float64], heights: NDArray[np.float64], floor: float
-) -> dict[str, Any]:
-    ticks = [10.0**e for e in range(-6, 1) if 10.0**e > 1.5 * floor and 10.0**e <= 1.0]
+def _sizes(disagreement: pd.Series) -> NDArray[np.float64]:
+    """Points that are larger where more answers differ: by area, and never too small to click."""
+    return 10.0 + 30.0 * np.sqrt(disagreement.to_numpy(dtype=float).clip(0.0, 1.0))
+
+
+def _axes(costs: NDArray[np.float64], heights: NDArray[np.float64]) -> dict[str, Any]:
     low, high = np.log10(costs.min()), np.log10(costs.max())
+    room = max(0.15 * float(np.ptp(heights)), 0.5)
     return {
         "xaxis": {"type": "log", "range": [low - 0.25, high + 0.25]},
-        "yaxis": {
-            "type": "log",
-            "tickvals": [floor, *ticks],
-            "ticktext": ["none", *(f"{100 * tick:g}%" for tick in ticks)],
-            "range": [np.log10(floor) - 0.4, np.log10(max(heights.max(), 2 * floor)) + 0.35],
-        },
+        "yaxis": {"range": [float(heights.min()) - room, float(heights.max()) + room]},
     }

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from collections import OrderedDict
 from collections.abc import Callable
-from threading import Lock
+from dataclasses import dataclass
 from typing import Any
 
 import pandas as pd
@@ -20,60 +19,69 @@ from kmviz.evaluation.reference import reference, trained_reference
 from kmviz.methods import progress
 from kmviz.methods.register import method_offering, setting
 from kmviz.ui import model, state
+from kmviz.ui.params import Choice, Control, Words
 from kmviz.ui.problem import Problem
+from kmviz.ui.work import Private, Shelf, shown
 
 #: What the page offers, and what it runs unasked.
 OFFERED = tuple(name for name in (*settings(), *PEERS) if name != "exact")
 USUAL = (*usual(), *(name for name, peer in PEERS.items() if peer.is_usual))
+#: Cost -> the column of the table, and how an axis says it.
 COSTS = {
-    "values": ("steps_honest", "kernel values a query, overhead included"),
-    "batch": ("batch_us", "microseconds a query, many at once"),
-    "single": ("single_us", "microseconds a query, one at a time"),
+    "batch": ("batch_us", "CPU microseconds per query, many at once"),
+    "single": ("single_us", "CPU microseconds per query, one at a time"),
+    "values": ("honest_values", "kernel values per query, overhead included"),
 }
-_REPEATS, _SECONDS, _KEPT_PROBLEMS = 2, 0.1, 6
+OWN = {
+    "methods": Control(
+        "Methods and settings", Words(*OFFERED, default=USUAL),
+        {name: title_of(name) for name in OFFERED},
+    ),
+    "cost": Control(
+        "Cost of a query", Choice(*COSTS), {name: words for name, (_, words) in COSTS.items()}
+    ),
+}  # fmt: skip
+#: Of the table's columns, those that are shown first.
+FIRST = ("name", "accuracy", "disagreement", "batch_us", "batch_ratio", "honest_speedup")
+_REPEATS, _SECONDS = 2, 0.1
 _OPEN = "kmviz.open"
 _MOST_VECTORS = 48  # as many as the reduced set's page draws
-_lock = Lock()
+_measurements = Shelf(6)
 
 
-@st.cache_resource(max_entries=1, show_spinner=False)
-def _kept() -> OrderedDict:
-    """Problem key -> its bench and its finished rows, for all sessions of this process."""
-    return OrderedDict()
+@dataclass(frozen=True, eq=False)
+class Measurements:
+    """What is known of a problem: its bench, and the finished rows by name."""
+
+    bench: Bench
+    rows: dict[str, dict[str, Any]]
 
 
-def measured(problem: Problem, names: list[str]) -> pd.DataFrame:
-    """Return a row a setting, measuring what is not known yet; an interrupted run goes on."""
+def measurements(problem: Problem) -> Measurements:
+    """Return what is known of the problem at hand, the exact machine measured at least."""
     own = model.current(problem)
-    key = (problem.key, own.digest if own else "")
-    with _lock:
-        kept = _kept().setdefault(key, {"rows": {}})
-        _kept().move_to_end(key)
-        while len(_kept()) > _KEPT_PROBLEMS:
-            _kept().popitem(last=False)
-    missing = [name for name in names if name not in kept["rows"]]
-    if missing or "exact" not in kept["rows"]:
-        _measure(problem, own, kept, missing)
-    return as_table({name: kept["rows"][name] for name in ["exact", *names]})
+    key = (problem.key, Private(own.digest) if own else "")
+    return _measurements.get(key, lambda: _begun(problem, own), "Measuring: exact machine")
 
 
-def _measure(problem: Problem, own: Any, kept: dict[str, Any], missing: list[str]) -> None:
-    place = st.empty()
-    bar = place.progress(0.0, "training the machine")
+def _begun(problem: Problem, own: Any) -> Measurements:
+    bench = _bench(problem, own)
+    return Measurements(bench, {"exact": bench.exact_row()})
 
-    def show(share: float, text: str) -> None:
-        bar.progress(share, f"Measuring: {text}")
 
-    with progress.listening(show):
-        if "bench" not in kept:
-            kept["bench"] = _bench(problem, own)
-            kept["rows"]["exact"] = kept["bench"].exact_row()
-        for done, name in enumerate(missing):
-            with progress.part(done / len(missing), (done + 1) / len(missing)):
-                progress.report(0.0, title_of(name))
-                with progress.part(0.0, 1.0, f"{title_of(name)}: "):
-                    kept["rows"][name] = kept["bench"].measured(resolve([name])[name])
-    place.empty()
+def measured(known: Measurements, names: list[str]) -> pd.DataFrame:
+    """Return a row for each setting, measuring what is not known; an interrupted run goes on."""
+    missing = [name for name in names if name not in known.rows]
+    if missing:
+        shown(lambda: _measure(known, missing), "Measuring:")
+    return as_table({name: known.rows[name] for name in ["exact", *names]})
+
+
+def _measure(known: Measurements, missing: list[str]) -> None:
+    for done, name in enumerate(missing):
+        with progress.part(done / len(missing), (done + 1) / len(missing), f"{title_of(name)}: "):
+            progress.report(0.0, "")
+            known.rows[name] = known.bench.measured(resolve([name])[name])
 
 
 def _bench(problem: Problem, own: Any) -> Bench:
@@ -91,20 +99,27 @@ def _bench(problem: Problem, own: Any) -> Bench:
 
 
 def points(table: pd.DataFrame, cost: str) -> pd.DataFrame:
-    """Return what the frontier chart draws: finished rows with title, family and cost."""
+    """Return what the chart draws: finished rows with title, family, cost, and the best marked."""
     overhead = table.loc["exact", "steps_mean"] / table["honest_speedup"]
-    costs = overhead if cost == "values" else table[COSTS[cost][0]]
-    frame = table.assign(
-        cost=costs.astype(float),
+    frame = table.assign(honest_values=overhead).reset_index()
+    frame = frame.assign(
+        cost=frame[COSTS[cost][0]].astype(float),
         title=[title_of(name) for name in table.index],
         family=[family_of(name) for name in table.index],
-    ).reset_index()
+        is_best=frame["method"] == best_method(table),
+    )
     return frame[frame["error"] == ""]
 
 
-def shown(table: pd.DataFrame) -> pd.DataFrame:
-    """Return the table as the page shows it."""
-    frame = table.drop(columns=["disagreement_low", "batch_us", "single_us"])
+def first_columns(table: pd.DataFrame) -> pd.DataFrame:
+    """Return the table as the page shows it at first: what a choice turns on."""
+    failed = ["error"] if (table["error"] != "").any() else []
+    return all_columns(table)[[*FIRST, *failed]]
+
+
+def all_columns(table: pd.DataFrame) -> pd.DataFrame:
+    """Return every figure, methods named as a reader would."""
+    frame = table.drop(columns=["disagreement_low"])
     frame.insert(0, "name", [title_of(name) for name in frame.index])
     return frame
 
@@ -118,26 +133,33 @@ def columns() -> dict[str, Any]:
         "accuracy": number(format="%.3f", help="Share of test rows answered rightly."),
         "disagreements": number("differ", help="Answers that differ from the exact machine."),
         "queries": number("of", help="Test rows asked about."),
-        "disagreement": number("rate", format="percent", help="Their share."),
+        "disagreement": number(
+            "differ", format="percent", help="Share of answers that differ from the exact machine."
+        ),
         "disagreement_high": number(
             "at most", format="percent", help="Upper end of the exact 95% interval of that share."
         ),
-        "steps_mean": number("values", format="%.1f", help="Kernel values a query, mean."),
-        "steps_median": number("median", format="%.0f", help="Kernel values a query, median."),
+        "steps_mean": number("values", format="%.1f", help="Kernel values per query, mean."),
+        "steps_median": number("median", format="%.0f", help="Kernel values per query, median."),
         "speedup": number("m / k", format="%.1f", help="Fewer kernel values than the exact sum."),
         "honest_speedup": number(
-            "honest", format="%.1f", help="The same with ordering, projection and search counted."
+            "fewer values", format="%.1f",
+            help="Times fewer kernel values than the exact sum, with ordering, projection and "
+            "search counted.",
         ),
-        "batch_ratio": number("batch, x SVC", format="%.1f", help="Times faster than SVC."),
+        "batch_ratio": number("x SVC", format="%.1f", help="Times faster than SVC, many at once."),
         "single_ratio": number("single, x SVC", format="%.1f", help="One query at a time."),
         "batch_vs_blas": number(
-            "batch, x BLAS", format="%.2f", help="Times faster than the exact float32 machine."
+            "x exact", format="%.2f", help="Times faster than the exact float32 machine."
         ),
-        "single_vs_blas": number("single, x BLAS", format="%.2f", help="One query at a time."),
+        "single_vs_blas": number("single, x exact", format="%.2f", help="One query at a time."),
+        "batch_us": number("µs", format="%.2f", help="CPU microseconds per query, many at once."),
+        "single_us": number("single, µs", format="%.1f", help="The same, one at a time."),
         "fit_seconds": number("fit, s", format="%.2f", help="CPU seconds, training included."),
         "size_bytes": number("file", format="bytes", help="Size of the stored estimator."),
+        "note": st.column_config.TextColumn("note", help="What was cut down for a large machine."),
         "error": st.column_config.TextColumn("error", help="Why a method has no figures."),
-    }
+    }  # fmt: skip
 
 
 def sentence(table: pd.DataFrame) -> str:
@@ -145,24 +167,31 @@ def sentence(table: pd.DataFrame) -> str:
     return advice(table)
 
 
-def look_for(table: pd.DataFrame) -> str:
+def look_for(table: pd.DataFrame, cost: str) -> str:
     """Return what to notice, for the figures on screen."""
-    good = table[table["error"] == ""]
-    same = [title_of(name) for name in good.index[1:] if good.loc[name, "disagreements"] == 0]
-    spoken = f" No answer differs for {', '.join(same)}." if same else ""
-    return (
-        "The dotted line joins the settings that none beats: everything to its upper right costs "
-        f"more and changes more.{spoken} Click a point to open that method with that setting."
-    )
+    drawn = points(table, cost)
+    left_out = drawn["title"][drawn["cost"].isna()].tolist()
+    beaten = drawn[drawn["accuracy"] > table.loc["exact", "accuracy"]]["title"].tolist()
+    said = [
+        "Up and to the left is better; the dotted line joins what nothing cheaper beats. The "
+        "larger a point, the more answers differ from the exact machine's, which is no fault "
+        "where they are right."
+    ]
+    if beaten:
+        said.append(f"More accurate than the machine here: {', '.join(beaten)}.")
+    if left_out:
+        said.append(f"Not on this scale, as it computes no kernel values: {', '.join(left_out)}.")
+    return " ".join([*said, "Click a point to open that method with that setting."])
 
 
 def conditions(table: pd.DataFrame) -> str:
     """Return how the figures were taken."""
     queries = int(table.loc["exact", "queries"])
     return (
-        f"On {queries:,} test rows. Times are CPU time on one thread, the minimum of repeats, as "
-        "ratios to SVC.decision_function and to the exact machine's float32 BLAS evaluation in "
-        "this run; the server shares its cores, so expect them to vary."
+        f"On {queries:,} test rows. What is advised was chosen on these same rows, so that it may "
+        "do a little worse on new ones; `kmviz.accelerate` decides on rows of their own. Times "
+        "are CPU time on one thread, the minimum of repeats, in this run; the server shares its "
+        "cores, so expect them to vary."
     )
 
 
@@ -198,18 +227,17 @@ def link_to(name: str, n_vectors: int) -> dict[str, str]:
     return texts | method.link
 
 
-def best_estimator(problem: Problem, table: pd.DataFrame) -> Callable[[], bytes]:
+def best_estimator(
+    problem: Problem, known: Measurements, table: pd.DataFrame
+) -> Callable[[], bytes]:
     """Return what makes the advised estimator, fitted, as a .skops file.
 
-    A download is made outside the visitor's session: whose machine it is, is looked up now.
+    A download is made outside the visitor's session: whose machine it is, is known by now.
     """
-    own = model.current(problem)
-    bench = _kept()[(problem.key, own.digest if own else "")]["bench"]
-    name = best_method(table)
+    name, ref = best_method(table), known.bench.ref
 
     def make() -> bytes:
-        known = resolve([name])[name]
-        fitted = bench.ref.exact if name == "exact" else trained(known, bench.ref)[0]
+        fitted = ref.exact if name == "exact" else trained(resolve([name])[name], ref)[0]
         return problem.packed(fitted)
 
     return make

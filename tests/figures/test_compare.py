@@ -15,30 +15,41 @@ def _points():
         "title": ["exact", "a", "b", "boost"], "family": ["exact machine", NSV, NSV, OTHERS],
         "cost": [100.0, 10.0, 20.0, np.nan], "disagreement": [0.0, 0.01, 0.5, 0.2],
         "disagreement_high": [0.001, 0.02, 0.6, 0.3], "disagreements": [0, 10, 500, 200],
-        "queries": [1_000] * 4, "accuracy": [0.9] * 4,
+        "queries": [1_000] * 4, "accuracy": [0.9, 0.88, 0.6, 0.95],
+        "is_best": [False, True, False, False],
     })  # fmt: skip
 
 
-def test_the_frontier_is_what_none_beats():
-    costs, heights = np.array([3.0, 1.0, 2.0, 1.0]), np.array([0.0, 0.2, 0.3, 0.1])
+def test_the_frontier_is_what_nothing_cheaper_equals():
+    costs, heights = np.array([3.0, 1.0, 2.0, 1.0]), np.array([0.9, 0.5, 0.4, 0.6])
     assert on_frontier(costs, heights).tolist() == [3, 0]
 
 
-def test_zero_stands_on_the_lowest_line_and_unknown_costs_are_left_out():
+def test_accuracy_stands_against_cost_and_size_is_disagreement():
     figure = frontier(_points(), "kernel values")
     named = {trace.name: trace for trace in figure.data}
-    assert named["exact machine"].y.tolist() == [np.float32(0.5 / 1_000)]
-    assert "what else one might take" not in named
-    assert named["nearest support vectors"].customdata.tolist() == [1, 2]
-    line = named["nothing cheaper changes less"]
+    assert named["exact machine"].y.tolist() == [90.0]
+    assert named["exact machine"].x.tolist() == [100.0]
+    few, many = named[NSV].marker.size
+    assert few < many, "half of its answers differ"
+    assert named[NSV].customdata.tolist() == [1, 2]
+    line = named["nothing cheaper is as accurate"]
     assert line.x.tolist() == [10.0, 100.0]
     assert line.line.shape == "hv"
-    assert figure.layout.yaxis.ticktext[0] == "none"
     assert "kernel values" in figure.layout.xaxis.title.text
+    assert "accuracy" in figure.layout.yaxis.title.text
+
+
+def test_what_has_a_cost_is_drawn_and_the_advised_one_is_labelled():
+    figure = frontier(_points().assign(cost=[100.0, 10.0, 20.0, 5.0]), "CPU microseconds")
+    assert OTHERS in {trace.name for trace in figure.data}
+    (label,) = figure.layout.annotations
+    assert "advised" in label.text
+    assert (label.x, label.y) == (1.0, 88.0), "on a log axis a place is a power of ten"
 
 
 def test_labels_of_neighbours_stand_apart_and_inside():
-    points = _points().assign(cost=[100.0, 90.0, 95.0, 10_000.0], disagreement=0.0)
+    points = _points().assign(cost=[100.0, 90.0, 95.0, 10_000.0], accuracy=0.9)
     points["title"] = [
         "the exact machine",
         "one setting",

@@ -12,6 +12,9 @@ from numpy.typing import NDArray
 
 from kmviz.figures import theme
 
+#: Spans of the two axes up to this ratio are drawn to one scale.
+MOST_UNEVEN = 2.5
+
 
 @dataclass(frozen=True, eq=False)
 class Plane:
@@ -60,6 +63,7 @@ def boundary(
         traces += field(plane.x, plane.y, plane.values)
         axes["xaxis"] = {"range": [float(plane.x[0]), float(plane.x[-1])]}
         axes["yaxis"] = {"range": [float(plane.y[0]), float(plane.y[-1])]}
+    axes = equal_axes(plane.points, axes)
     traces += [*training_points(plane), *support_vectors(plane)]
     if clickable:
         traces.append(click_layer(plane.queries))
@@ -67,6 +71,21 @@ def boundary(
         traces.append(query_mark(plane.queries[query]))
     traces += more
     return theme.figure(traces, *plane.axes, title=plane.title, height=height, half=half, **axes)
+
+
+def equal_axes(points: NDArray, axes: dict[str, Any]) -> dict[str, Any]:
+    """Return the axes with one scale for both, so that what looks near is near.
+
+    Where one span is many times the other the map would be a strip: they keep their own.
+    """
+    low, high = sorted(np.ptp(points, axis=0))
+    if not 0 < high <= MOST_UNEVEN * low:
+        return axes
+    square = {"scaleanchor": "x", "scaleratio": 1, "constrain": "domain"}
+    return {
+        "xaxis": axes.get("xaxis", {}) | {"constrain": "domain"},
+        "yaxis": axes.get("yaxis", {}) | square,
+    }
 
 
 def field(x: NDArray, y: NDArray, values: NDArray) -> list[theme.Trace]:

@@ -7,10 +7,11 @@ from typing import Any
 
 import numpy as np
 import streamlit as st
-from numpy.typing import NDArray
 
+from kmviz.figures.effort import effort
 from kmviz.ui import parts, state
 from kmviz.ui.frame import COMPARE, METHOD_PAGES, page_link
+from kmviz.ui.prepare import literal
 from kmviz.ui.problem import Problem
 
 
@@ -71,48 +72,56 @@ def lessons() -> None:
         parts.look_for(active.look)
 
 
+def metrics(problem: Problem) -> list[tuple[str, str, str]]:
+    """Return the figures of data and machine, each with its explanation."""
+    data, m, n = problem.data, problem.n_vectors, len(problem.data.y_train)
+    return [
+        ("Training rows", f"{n:,}", "Rows the machine learned from."),
+        ("Test rows", f"{len(data.y_test):,}", "Rows it never saw: the queries."),
+        ("Features", f"{data.X_train.shape[1]:,}", "Numbers that describe one row."),
+        ("Support vectors", f"{m:,}", "Training rows that every answer is compared with."),
+        ("Kept", f"{m / n:.0%}", "Share of the training rows that are support vectors."),
+        ("At the bound", f"{problem.at_bound:.0%}", "Support vectors with |β| = C."),
+        ("Training error", f"{problem.train_error:.1%}", "Share of training rows got wrong."),
+        ("Test error", f"{problem.test_error:.1%}", "Share of test rows answered wrongly."),
+    ]
+
+
 def data_card(problem: Problem) -> None:
     """Draw what the data is and where it is from."""
     data = problem.data
     low, high = problem.names
     with st.container(border=True, height="stretch"):
-        st.subheader(f"The data: {data.name.replace('_', ' ')}", anchor=False)
-        parts.metrics(
-            [
-                ("Training rows", f"{len(data.y_train):,}", "Rows the machine learned from."),
-                ("Test rows", f"{len(data.y_test):,}", "Rows it never saw: the queries."),
-                ("Features", f"{data.X_train.shape[1]:,}", "Numbers that describe one row."),
-            ]
-        )
+        st.subheader(f"The data: {literal(data.name.replace('_', ' '))}", anchor=False)
         st.markdown(f"Classes: ● **{low}** and ◆ **{high}**.")
         shown = f" Shown: {'; '.join(problem.notes)}." if problem.notes else ""
-        st.caption(data.about + shown)
-        st.caption(f"Source: {data.source}. Licence: {data.licence}.")
+        st.caption(literal(data.about) + shown)
+        st.caption(f"Source: {literal(data.source)}. Licence: {literal(data.licence)}.")
 
 
 def machine_card(problem: Problem) -> None:
-    """Draw what the machine is made of and how well it does."""
-    m, n = problem.n_vectors, len(problem.data.y_train)
+    """Draw what the machine is made of."""
     with st.container(border=True, height="stretch"):
         st.subheader("The machine", anchor=False)
-        parts.metrics(
-            [
-                ("Support vectors", f"{m:,}", "Training rows that every answer is compared with."),
-                ("At the bound", f"{problem.at_bound:.0%}", "Support vectors with |β| = C."),
-                ("Test error", f"{problem.test_error:.1%}", "Share of test rows answered wrongly."),
-            ]
-        )
-        st.markdown(
-            f"It kept **{m / n:.0%}** of its training rows. Training error "
-            f"{problem.train_error:.1%}."
-        )
-        st.latex(rf"f(x) = \sum_{{i=1}}^{{{m}}} \beta_i\, K(x_i, x) - b")
+        st.latex(rf"f(x) = \sum_{{i=1}}^{{{problem.n_vectors}}} \beta_i\, K(x_i, x) - b")
         st.caption(f"K: {_kernel_text(problem.machine.kernel)}. The sign of f(x) is the class.")
 
 
-def full_price(problem: Problem) -> NDArray[np.float32]:
-    """Return what the exact machine spends on each test row: m kernel values."""
-    return np.full(len(problem.exact), problem.n_vectors, dtype=np.float32)
+def map_title(problem: Problem) -> str:
+    """Return what the map shows: a line only where there is one."""
+    if problem.is_plane:
+        return "Where the machine draws the line"
+    return "The training rows, seen in two directions"
+
+
+def effort_figure(problem: Problem) -> Any:
+    """Draw what the exact machine spends on each test row: m kernel values."""
+    return effort(
+        problem.exact, np.full(len(problem.exact), problem.n_vectors, dtype=np.float32),
+        problem.data.y_test, problem.data.class_names, problem.query, problem.n_vectors,
+        note="Far from zero the class is plain,<br>and a few values would settle it.",
+        height=400, most=600, half=True,
+    )  # fmt: skip
 
 
 def query_card(problem: Problem) -> None:

@@ -148,6 +148,18 @@ def test_a_link_to_a_setting_is_understood_by_its_page(one):
     assert app.get("plotly_chart") or app.get("bidi_component")
 
 
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.title)
+def test_a_page_opens_with_its_own_view(page):
+    if page.file == "pages/6_Compare.py":
+        return  # it measures every method: the test of that page opens it with a few
+    app = open_page(page.file)
+    _, _, params = app.session_state["kmviz.params"]
+    assert set(page.opening) <= set(params)
+    for name, text in page.opening.items():
+        assert params[name].write(app.session_state["kmviz.kept"][name]) == text
+    assert not dict(app.query_params)
+
+
 def views(method):
     """Links to each setting, and to each other value of a choice or a flag."""
     links = [link_to(one.name, n_vectors=60) for one in method.settings]

@@ -153,9 +153,9 @@ def support_vectors(plane: Plane) -> list[theme.Trace]:
             x=rows[:, 0],
             y=rows[:, 1],
             mode="markers",
-            name="support vector (size: |β|)",
+            name="support vector",
             text=[f"{w:.3g}" for w in plane.weights],
-            hovertemplate="support vector<br>β = %{text}<extra></extra>",
+            hovertemplate="support vector: the larger the ring, the larger |β|<br>β = %{text}<extra></extra>",
             marker={
                 "color": "rgba(0,0,0,0)",
                 "symbol": "circle",

@@ -38,51 +38,59 @@ def frontier(points: pd.DataFrame, cost: str, height: int = 440) -> go.Figure:
         The position of a row is the `customdata` of its point. Rows without a cost are not
         drawn: whoever draws the chart says so.
     cost : what the cost is, with its unit
+
+    Notes
+    -----
+    Up is better. The scale is logarithmic in the error, so that 99% and 99.5% stand as far apart
+    as 98% and 99%. No error at all stands where half a wrong answer among all queries would.
     """
     drawn = points[np.isfinite(points["cost"].astype(float))]
     costs = drawn["cost"].to_numpy(dtype=float)
-    heights = 100.0 * drawn["accuracy"].to_numpy(dtype=float)
-    axes = _axes(costs, heights)
-    across = (np.log10(costs) - axes["xaxis"]["range"][0]) / np.ptp(axes["xaxis"]["range"])
-    up = (heights - axes["yaxis"]["range"][0]) / np.ptp(axes["yaxis"]["range"])
+    wrong = 1.0 - drawn["accuracy"].to_numpy(dtype=float)
+    errors = np.maximum(wrong, 0.5 / drawn["queries"].to_numpy(dtype=float))
+    axes = _axes(costs, errors)
+    across, up = (
+        (np.log10(values) - axis["range"][0]) / (axis["range"][1] - axis["range"][0])
+        for values, axis in ((costs, axes["xaxis"]), (errors, axes["yaxis"]))
+    )
     labels = _labels(drawn["title"].tolist(), across, up)
-    traces = [_frontier_line(costs, heights)]
+    traces = [_frontier_line(costs, errors)]
     for family, slot in slots(drawn["family"]).items():
         rows = np.flatnonzero((drawn["family"] == family).to_numpy())
-        traces.append(_points(drawn, rows, costs, heights, labels, family, slot))
+        traces.append(_points(drawn, rows, costs, errors, labels, family, slot))
     best = np.flatnonzero(drawn["is_best"].to_numpy(dtype=bool))
     return theme.figure(
         traces,
         f"{cost} (log scale)",
-        "accuracy, %",
+        "accuracy",
         height=height,
-        annotations=[_prize(costs[i], heights[i]) for i in best],
+        annotations=[_prize(costs[i], errors[i]) for i in best],
         **axes,
     )
 
 
-def on_frontier(costs: NDArray[np.float64], heights: NDArray[np.float64]) -> NDArray[np.intp]:
+def on_frontier(costs: NDArray[np.float64], errors: NDArray[np.float64]) -> NDArray[np.intp]:
     """Return the points that nothing cheaper equals in accuracy, cheapest first.
 
     Examples
     --------
     >>> import numpy as np
-    >>> on_frontier(np.array([1.0, 2.0, 3.0]), np.array([0.6, 0.5, 0.9])).tolist()
+    >>> on_frontier(np.array([1.0, 2.0, 3.0]), np.array([0.4, 0.5, 0.1])).tolist()
     [0, 2]
     """
-    best, kept = -np.inf, []
-    for i in np.lexsort((-heights, costs)):
-        if heights[i] > best:
-            best = heights[i]
+    best, kept = np.inf, []
+    for i in np.lexsort((errors, costs)):
+        if errors[i] < best:
+            best = errors[i]
             kept.append(i)
     return np.array(kept, dtype=np.intp)
 
 
-def _prize(cost: float, height: float) -> dict[str, Any]:
+def _prize(cost: float, error: float) -> dict[str, Any]:
     """The words at what is advised."""
     return {
         "x": float(np.log10(cost)),
-        "y": float(height),
+        "y": float(np.log10(error)),
         "text": "<b>advised</b>",
         "showarrow": True,
         "arrowhead": 2,
@@ -102,12 +110,12 @@ def slots(present: Iterable[str]) -> dict[str, int]:
     return {family: slot for family, slot in known.items() if family in present}
 
 
-def _frontier_line(costs: NDArray[np.float64], heights: NDArray[np.float64]) -> theme.Trace:
-    kept = on_frontier(costs, heights)
+def _frontier_line(costs: NDArray[np.float64], errors: NDArray[np.float64]) -> theme.Trace:
+    kept = on_frontier(costs, errors)
     return theme.trace(
         "scatter",
         x=theme.light(costs[kept]),
-        y=theme.light(heights[kept]),
+        y=theme.light(errors[kept]),
         mode="lines",
         line={"shape": "hv", "color": theme.INK, "width": 1.5, "dash": "dot"},
         name="nothing cheaper is as accurate",
@@ -146,13 +154,13 @@ def _meet(a: tuple[float, ...], b: tuple[float, ...]) -> bool:
 
 def _points(
     drawn: pd.DataFrame, rows: NDArray[np.intp], costs: NDArray[np.float64],
-    heights: NDArray[np.float64], labels: tuple[NDArray[Any], NDArray[Any]], name: str, slot: int,
+    errors: NDArray[np.float64], labels: tuple[NDArray[Any], NDArray[Any]], name: str, slot: int,
 ) -> theme.Trace:  # fmt: skip
     part = drawn.iloc[rows]
     return theme.trace(
         "scatter",
         x=theme.light(costs[rows]),
-        y=theme.light(heights[rows]),
+        y=theme.light(errors[rows]),
         customdata=drawn.index.to_numpy()[rows].astype(np.int32),
         text=labels[0][rows].tolist(),
         hovertext=[_told(row) for row in part.itertuples()],
@@ -185,10 +193,18 @@ def _sizes(disagreement: pd.Series) -> NDArray[np.float64]:
     return 10.0 + 30.0 * np.sqrt(disagreement.to_numpy(dtype=float).clip(0.0, 1.0))
 
 
-def _axes(costs: NDArray[np.float64], heights: NDArray[np.float64]) -> dict[str, Any]:
+def _axes(costs: NDArray[np.float64], errors: NDArray[np.float64]) -> dict[str, Any]:
     low, high = np.log10(costs.min()), np.log10(costs.max())
-    room = max(0.15 * float(np.ptp(heights)), 0.5)
+    best, worst = np.log10(errors.min()), np.log10(errors.max())
+    room = max(0.15 * (worst - best), 0.05)
+    ticks = [digit * 10.0**e for e in range(-6, 0) for digit in (1, 2, 3, 5, 7)]
+    ticks = [t for t in ticks if best - room <= np.log10(t) <= worst + room]
     return {
         "xaxis": {"type": "log", "range": [low - 0.25, high + 0.25]},
-        "yaxis": {"range": [float(heights.min()) - room, float(heights.max()) + room]},
+        "yaxis": {
+            "type": "log",
+            "range": [worst + room, best - room],
+            "tickvals": ticks,
+            "ticktext": [f"{100 * (1 - tick):.6g}%" for tick in ticks],
+        },
     }

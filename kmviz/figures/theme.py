@@ -259,7 +259,10 @@ def _layout(x: str, y: str, title: str | None, height: int) -> dict[str, Any]:
     layout: dict[str, Any] = {
         "height": height,
         "margin": {"l": 76, "r": 12, "b": 76},  # room for ticks and title: see _legend_rows
-        "legend": {"orientation": "h", "x": 0, "xanchor": "left", **_below(title, height)},
+        "legend": {
+            "orientation": "h", "entrywidth": 0, "x": 0, "xanchor": "left",
+            **_below(title, height),
+        },
         "hovermode": "closest",
         "clickmode": "event+select",
         "dragmode": "zoom",

@@ -89,6 +89,8 @@ class Method:
         URL parameter of that page -> parameter of the estimator.
     link : mapping
         What else a link to that page says, so that it shows the estimator as it is.
+    opening : mapping
+        The view that the page opens with where nothing was chosen, as a URL would say it.
     icon, line : str
         The page's icon in the menu, and what stands there in one line.
     certified : bool
@@ -112,6 +114,7 @@ class Method:
     page: str
     url: Mapping[str, str] = field(default_factory=dict)
     link: Mapping[str, str] = field(default_factory=dict)
+    opening: Mapping[str, str] = field(default_factory=dict)
     icon: str = ""
     line: str = ""
     certified: bool = False
@@ -172,6 +175,7 @@ METHODS: tuple[Method, ...] = (
             "filter": "linear_filter",
             "start": "start",
         },
+        opening={"data": "banana", "C": "0.3", "gamma": "2", "filter": "false", "query": "4"},
         icon=":material/target:",
         line="Look at the most similar support vectors first and stop once the sign is settled.",
         cross_fits=True,
@@ -193,6 +197,7 @@ METHODS: tuple[Method, ...] = (
         family="anytime bounds",
         page="pages/2_Anytime_Bounds.py",
         url={"basis": "order"},
+        opening={"data": "banana"},
         icon=":material/straighten:",
         line="Narrow a guaranteed interval around f(x) step by step until it leaves zero behind.",
         certified=True,
@@ -217,6 +222,9 @@ METHODS: tuple[Method, ...] = (
         page="pages/3_Reduced_Set.py",
         url={"vectors": "n_vectors", "method": "method"},
         link={"method": "joint", "shift": "0"},
+        opening={
+            "data": "checkerboard", "noise": "0", "C": "1", "gamma": "2", "vectors": "16",
+        },
         icon=":material/compress:",
         line="Replace thousands of support vectors by a handful that say nearly the same.",
         settings=(
@@ -236,6 +244,10 @@ METHODS: tuple[Method, ...] = (
         page="pages/5_Support_Vector_Tree.py",
         url={"height": "max_height", "split": "split", "refit": "refit"},
         link={"height": "64"},
+        opening={
+            "data": "banana", "C": "1", "gamma": "1", "split": "exact", "refit": "path",
+            "height": "12",
+        },
         icon=":material/account_tree:",
         line="Ask one support vector at each fork: ten comparisons lead to an answer.",
         settings=(
@@ -254,6 +266,9 @@ METHODS: tuple[Method, ...] = (
         page="pages/4_Local_Models.py",
         url={"k": "n_neighbors", "kp": "n_cover", "select": "select", "cover": "cover"},
         link={"width": "machine"},
+        opening={
+            "data": "two_spirals", "noise": "0", "C": "10", "gamma": "10", "k": "20", "kp": "10",
+        },
         icon=":material/map:",
         line="Train many small machines and let the nearest one answer.",
         takes_frozen=False,

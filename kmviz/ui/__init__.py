@@ -7,8 +7,9 @@ A page reads::
     ui.finish()
 """
 
-from kmviz.ui.frame import PAGES, finish, frame, page_link
-from kmviz.ui.params import Choice, Flag, Number, Words
+from kmviz.ui.controls import draw, parameters
+from kmviz.ui.frame import PAGES, finish, frame, frame_without_data, page_link
+from kmviz.ui.params import Choice, Control, Flag, Number, Words
 from kmviz.ui.parts import chart, clicked, look_for, metrics, pick, take_home
 from kmviz.ui.plane import grid, plane
 from kmviz.ui.problem import Problem
@@ -17,19 +18,23 @@ from kmviz.ui.state import limit, put
 __all__ = [
     "PAGES",
     "Choice",
+    "Control",
     "Flag",
     "Number",
     "Problem",
     "Words",
     "chart",
     "clicked",
+    "draw",
     "finish",
     "frame",
+    "frame_without_data",
     "grid",
     "limit",
     "look_for",
     "metrics",
     "page_link",
+    "parameters",
     "pick",
     "plane",
     "put",

@@ -1,22 +1,83 @@
-"""The choices in the sidebar that all pages share."""
+"""The widgets that edit a visitor's choices: a page's own, and those in the sidebar."""
 
 from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
 
 import streamlit as st
 
 from kmviz import datasets
 from kmviz.datasets import Dataset
-from kmviz.machines.named import NAMES
+from kmviz.methods.register import method
 from kmviz.ui import prepare, state
+from kmviz.ui.params import Choice, Control, Flag, Words
 
-KERNEL_NAMES = {
-    "linear": "linear",
-    "poly": "polynomial",
-    "rbf": "RBF (Gaussian)",
-    "poly_normalized": "polynomial, normalised",
-}
-COSTS = (0.01, 0.03, 0.1, 0.3, 1.0, 3.0, 10.0, 30.0, 100.0, 300.0, 1000.0)
-GAMMAS = (0.001, 0.003, 0.01, 0.03, 0.1, 0.3, 0.5, 1.0, 2.0, 5.0, 10.0, 30.0, 100.0)
+
+def draw(
+    name: str,
+    place: Any = st,
+    *,
+    low: int | None = None,
+    high: int | None = None,
+    options: Sequence[str] | None = None,
+    disabled: bool = False,
+) -> Any:
+    """Draw a control of this page and return its value.
+
+    Parameters
+    ----------
+    place : where: a column, or the page
+    low, high : what the data allows of a number; a choice beyond is clipped, and the URL kept
+    options : what the data allows of a word, the first in place of what it does not allow
+    """
+    control = state.controls()[name]
+    given: dict[str, Any] = {"key": name, "help": control.help, "disabled": disabled}
+    param = control.param
+    if isinstance(param, Flag):
+        return place.toggle(control.label, **given)
+    if isinstance(param, Choice):
+        known = list(options or param.options)
+        if st.session_state[name] not in known:
+            state.replace(name, known[0])
+        return place.selectbox(control.label, known, format_func=control.spoken, **given)
+    if isinstance(param, Words):
+        return place.multiselect(
+            control.label, param.options, format_func=control.spoken, **given
+        )  # fmt: skip
+    if control.values:
+        known = [v for v in control.values if isinstance(v, str)]
+        numbers = {*control.values, st.session_state[name]} - set(known)
+        return place.select_slider(
+            control.label, [*known, *sorted(numbers)], format_func=control.spoken, **given
+        )
+    return _slider(control, name, place, low, high, given)
+
+
+def _slider(
+    control: Control, name: str, place: Any, low: Any, high: Any, given: dict[str, Any]
+) -> Any:
+    low = control.param.low if low is None else low
+    high = control.param.high if high is None else high
+    state.limit(name, low, max(low, high))
+    given["disabled"] = given["disabled"] or high <= low
+    return place.slider(control.label, low, max(high, low + 1), **given)
+
+
+def parameters(name: str, *only: str) -> dict[str, Any]:
+    """Return what this page's controls say, as parameters of a method's estimator.
+
+    Parameters
+    ----------
+    name : the method's name in the register, which says which URL parameter drives which
+    only : these parameters of the estimator alone
+    """
+    given = {
+        parameter: st.session_state[url]
+        for url, parameter in method(name).url.items()
+        if url in st.session_state
+    }
+    return {key: value for key, value in given.items() if not only or key in only}
 
 
 def choose_data() -> None:
@@ -55,27 +116,13 @@ def choose_rows(data: Dataset) -> None:
 
 def choose_machine() -> None:
     """Draw the choice of kernel and parameters."""
-    session = st.session_state
     st.subheader("Machine", anchor=False)
-    st.selectbox("Kernel", NAMES, key="kernel", format_func=KERNEL_NAMES.__getitem__)
-    st.select_slider(
-        "C",
-        sorted({*COSTS, session["C"]}),
-        key="C",
-        format_func="{:g}".format,
-        help="The price of a training error: small gives a smooth boundary, large a detailed one.",
-    )
-    if session["kernel"] in ("rbf", "poly"):
-        numbers = sorted({*GAMMAS, session["gamma"]} - {"scale"})
-        st.select_slider(
-            "gamma",
-            ["scale", *numbers],
-            key="gamma",
-            format_func=lambda g: g if g == "scale" else f"{g:g}",
-            help="How fast similarity fades with distance. `scale` is 1 / (features x variance).",
-        )
-    if session["kernel"] in ("poly", "poly_normalized"):
-        st.slider("Degree", 1, 12, key="degree")
+    kernel = draw("kernel")
+    draw("C")
+    if kernel in ("rbf", "poly"):
+        draw("gamma")
+    if kernel in ("poly", "poly_normalized"):
+        draw("degree")
 
 
 def choose_query(n_test: int) -> None:
@@ -98,5 +145,5 @@ def _data_name(name: str) -> str:
 
 
 def _new_data() -> None:
-    """Forget what was chosen for another data set."""
-    state.put(pair="", n=None, noise=None, query=0)
+    """Forget what was chosen for another data set: this one comes with its own machine."""
+    state.put_data(st.session_state["data"])

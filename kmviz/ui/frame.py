@@ -10,7 +10,7 @@ from streamlit.errors import StreamlitAPIException
 
 from kmviz.methods.register import METHODS
 from kmviz.ui import controls, problem, state
-from kmviz.ui.params import Param
+from kmviz.ui.params import Control, Param
 
 
 @dataclass(frozen=True)
@@ -21,64 +21,67 @@ class Page:
     file: str
     icon: str
     line: str
+    opening: Mapping[str, str]
 
 
 #: The pages of the methods: each once, with the icon and the line of the method it is for.
 METHOD_PAGES = tuple(
-    Page(one.page_title, one.page, one.icon, one.line)
+    Page(one.page_title, one.page, one.icon, one.line, one.opening)
     for one in sorted(METHODS, key=lambda one: one.page)
     if one.icon
 )
 START = Page(
     "Start", "app.py", ":material/explore:",
     "The data, the machine, and what each answer costs today.",
+    {"data": "checkerboard", "noise": "0", "C": "10", "gamma": "5"},
 )  # fmt: skip
 COMPARE = Page(
     "Compare", "pages/6_Compare.py", ":material/balance:",
     "All methods on your data: accuracy against cost.",
+    {"data": "checkerboard", "noise": "0", "C": "10", "gamma": "5"},
 )  # fmt: skip
 PAPERS = Page(
     "Papers", "pages/7_Papers.py", ":material/menu_book:",
     "The published tables, ours beside theirs.",
+    {},
 )  # fmt: skip
 #: Every page, in the order of the menu.
 PAGES = (START, *METHOD_PAGES, COMPARE, PAPERS)
 ICON = "🧭"  # in the browser's tab: a :material/ icon there would ask a font host
-#: Beside the menu a narrow window has no room for columns: they stand below one another. A low
-#: one has none for an empty strip above the title.
-_ROOM = (
-    '<style>[data-testid="stMainBlockContainer"] {padding-top: 3rem} @media (max-width: 1000px) '
-    '{[data-testid="stMain"] [data-testid="stColumn"] {min-width: min(20rem, 100%)}}</style>'
-)
+#: A window may be low: no empty strip above the title, numbers in one line, so that the first
+#: picture shows whole. Beside the menu a narrow one has no room for columns, or on a phone for a
+#: second metric: they stand below one another.
+_ROOM = """<style>
+[data-testid="stMainBlockContainer"] {padding-top: 2.2rem}
+[data-testid="stMain"] h1 {font-size: 1.7rem; padding: 0.2rem 0}
+[data-testid="stMain"] h3 {font-size: 1.15rem; padding: 0.2rem 0}
+[data-testid="stMain"] [data-testid="stVerticalBlock"] {gap: 0.7rem}
+[data-testid="stMain"] [data-testid="stMetric"] {padding: 0}
+[data-testid="stMain"] [data-testid="stMetricValue"] {font-size: 1.25rem; line-height: 1.3}
+[data-testid="stSidebar"] [data-testid="stVerticalBlock"] {gap: 0.5rem}
+@media (max-width: 1000px) {
+  [data-testid="stMain"] [data-testid="stColumn"] {min-width: min(20rem, 100%)}
+}
+</style>"""
 
 
 def frame(
-    title: str, own: Mapping[str, Param] | None = None, heading: str | None = None
+    title: str, own: Mapping[str, Control | Param] | None = None, heading: str | None = None
 ) -> problem.Problem:
     """Begin a page and return the problem it looks at.
 
     Parameters
     ----------
     title : one of the titles in `PAGES`
-    own : the page's own URL parameters by name; a widget with that `key=` edits one
+    own : the page's own choices by URL parameter; a widget with that `key=` edits one
     heading : what stands at the top of the page, if not the title
     """
-    st.set_page_config(page_title=f"{title} · kmviz", page_icon=ICON, layout="wide")
-    st.html(_ROOM)
-    state.arrive(title, own)
+    _begin(title, own, heading)
     with st.sidebar:
-        navigation()
         controls.choose_data()
         data = problem.load_chosen()
         controls.choose_rows(data)
         controls.choose_machine()
-    st.title(heading or title, anchor=False)
-    if state.lost_upload():
-        st.warning(
-            "Your own data was forgotten with the session. Upload it again on the Start page; "
-            "until then this is the banana data.",
-            icon=":material/upload_file:",
-        )
     current = problem.current(data)
     with st.sidebar:
         controls.choose_query(len(current.data.y_test))
@@ -86,15 +89,35 @@ def frame(
     return problem.replace(current, query=st.session_state["query"])
 
 
+def frame_without_data(
+    title: str, own: Mapping[str, Control | Param] | None = None, heading: str | None = None
+) -> None:
+    """Begin a page that looks at no data: what was chosen for the others is kept."""
+    _begin(title, own, heading)
+    with st.sidebar:
+        copy_link()
+
+
+def _begin(title: str, own: Mapping[str, Control | Param] | None, heading: str | None) -> None:
+    st.set_page_config(page_title=f"{title} · kmviz", page_icon=ICON, layout="wide")
+    st.html(_ROOM)
+    page = next(page for page in PAGES if page.title == title)
+    state.arrive(title, own, page.opening)
+    with st.sidebar:
+        for entry in PAGES:
+            page_link(entry)
+    st.title(heading or title, anchor=False)
+    if state.lost_upload():
+        st.warning(
+            "Your own data was forgotten with the session. Upload it again on the Start page; "
+            "until then this page shows an example.",
+            icon=":material/upload_file:",
+        )
+
+
 def finish() -> None:
     """End a page: write its choices into the URL."""
     state.settle()
-
-
-def navigation() -> None:
-    """Draw the menu; its links carry the choices made."""
-    for page in PAGES:
-        page_link(page)
 
 
 def page_link(page: Page, label: str | None = None) -> None:
@@ -111,7 +134,7 @@ def copy_link() -> None:
     """Draw the link that rebuilds this view."""
     with st.popover("Copy link", icon=":material/link:", width="stretch"):
         if st.session_state["data"] == "upload":
-            st.caption("Your own data is not in the link: whoever opens it sees the banana data.")
+            st.caption("Your own data is not in the link: whoever opens it sees an example.")
         else:
             st.caption("Rebuilds this view: data, machine, query and what this page shows.")
         st.code(state.address(), language=None, wrap_lines=True)

@@ -11,6 +11,7 @@ import streamlit as st
 from kmviz.io.storage import StorageError, load
 from kmviz.machines import KernelMachine
 from kmviz.machines.unwrap import last_step
+from kmviz.ui.prepare import literal
 from kmviz.ui.problem import Problem
 
 MEGABYTES = 50
@@ -40,17 +41,18 @@ def section(problem: Problem) -> None:
         )
         said, kept = st.session_state.get(_SAID), st.session_state.get(_MODEL)
         if said:
-            st.error(said, icon=":material/error:")
+            st.error(literal(said), icon=":material/error:")
         elif kept is not None and current(problem) is None:
             st.warning(
-                f"**{kept.name}** takes {_width(kept.estimator)} features, these rows have "
-                f"{problem.data.X_train.shape[1]}: choose its data on the left.",
+                f"**{literal(kept.name)}** takes {_width(kept.estimator)} features, these rows "
+                f"have {problem.data.X_train.shape[1]}: choose its data on the left.",
                 icon=":material/warning:",
             )
         elif kept is not None:
             st.success(
-                f"**{kept.name}** is compared in place of the machine on the left. It is asked "
-                f"about the rows as they are shown: {'; '.join(problem.notes) or 'unchanged'}.",
+                f"**{literal(kept.name)}** is compared in place of the machine on the left. It is "
+                "asked about the rows as they are shown: "
+                f"{'; '.join(problem.notes) or 'unchanged'}.",
                 icon=":material/check_circle:",
             )
 

@@ -1,9 +1,23 @@
-"""The kinds of value that a URL can carry: how each is read, checked and written."""
+"""Choices: the kinds of value that a URL can carry, and the words of the widgets that edit them.
+
+A page's choices stand in one mapping, by URL parameter::
+
+    OWN = {
+        "w": Control("Window w", Number(10, 0, 200), help="Each threshold is the widest of w."),
+        "order": Control("Order", Choice(*ORDERS), ORDERS),
+    }
+
+`ui.frame(title, own=OWN)` reads them from the URL, `ui.draw("w")` draws one, and
+`ui.parameters("nsv")` gives what they say as parameters of the estimator: which URL parameter
+drives which of them is said by the register alone.
+"""
 
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from collections.abc import Mapping
+from copy import copy
+from dataclasses import dataclass, field
 from typing import Any
 
 
@@ -14,12 +28,17 @@ class Param:
 
     def read(self, text: str | None) -> Any:
         """Return the value that `text` stands for."""
-        if text is None:
+        if text is None or not self.reads(text):
             return self.default
+        return self.check(self.parse(text))
+
+    def reads(self, text: str) -> bool:
+        """Whether a text stands for a value."""
         try:
-            return self.check(self.parse(text))
+            self.check(self.parse(text))
         except ValueError:
-            return self.default
+            return False
+        return True
 
     def parse(self, text: str) -> Any:
         """Return the value; ValueError if the text is none."""
@@ -41,6 +60,12 @@ class Param:
         """Return the text of a value, None for "leave it out"."""
         return str(value)
 
+    def opening_with(self, text: str) -> Param:
+        """Return the same parameter with the value that `text` stands for as its default."""
+        found = copy(self)
+        found.default = self.read(text)
+        return found
+
 
 class Number(Param):
     """A number from `low` to `high`; whole if `default` is (or `whole` says so).
@@ -52,27 +77,24 @@ class Number(Param):
     def __init__(self, default: Any, low: float, high: float, whole: bool | None = None) -> None:
         self.default, self.low, self.high = default, low, high
         self.whole = isinstance(default, int) if whole is None else whole
+        self.no_number = default if default is None or isinstance(default, str) else ()
 
     def parse(self, text: str) -> Any:
-        if isinstance(self.default, str) and text == self.default:
-            return self.default
-        return float(text)
+        return self.no_number if text == self.no_number else float(text)
 
     def check(self, value: Any) -> Any:
-        if isinstance(value, bool):
-            raise ValueError("a number is wanted")
-        if value is None or isinstance(value, str):
-            if value != self.default:
-                raise ValueError("a number is wanted")
+        if value == self.no_number:
             return value
+        if value is None or isinstance(value, bool | str):
+            raise ValueError("a number is wanted")
         if not (math.isfinite(value) and self.low <= value <= self.high):
             raise ValueError(f"{value} is not in [{self.low}, {self.high}]")
         if self.whole and value != int(value):
             raise ValueError(f"{value} is not whole")
-        return int(value) if self.whole else float(value)
+        return int(value) if self.whole else float(value) + 0.0  # -0.0 is 0
 
     def write(self, value: Any) -> str | None:
-        if value is None or isinstance(value, str):
+        if value == self.no_number:
             return None
         return str(int(value)) if value == int(value) else repr(float(value))
 
@@ -113,11 +135,11 @@ class Words(Param):
         return ",".join(value)
 
 
-@dataclass(frozen=True)
 class Flag(Param):
     """true or false."""
 
-    default: bool = False
+    def __init__(self, default: bool = False) -> None:
+        self.default = default
 
     def parse(self, text: str) -> Any:
         if text not in ("true", "false"):
@@ -145,3 +167,30 @@ class Text(Param):
 
     def write(self, value: Any) -> str | None:
         return value or None
+
+
+@dataclass(frozen=True)
+class Control:
+    """One choice of the visitor's.
+
+    Attributes
+    ----------
+    label : str
+    param : Param
+        How the URL carries it, its default and its limits.
+    words : mapping
+        Value -> how it is read out.
+    help : str, optional
+    values : tuple
+        A number's steps, where they are not every number between its limits.
+    """
+
+    label: str
+    param: Param
+    words: Mapping[Any, str] = field(default_factory=dict)
+    help: str | None = None
+    values: tuple[Any, ...] = ()
+
+    def spoken(self, value: Any) -> str:
+        """Return how a value is read out."""
+        return self.words.get(value) or (f"{value:g}" if isinstance(value, float) else str(value))

@@ -1,22 +1,23 @@
-"""The problem in two dimensions: as it is, or as a projection, computed once a problem."""
+"""The problem in two dimensions: as it is, or as a projection, computed once for each problem."""
 
 from __future__ import annotations
 
 from typing import Any
 
 import numpy as np
-import streamlit as st
 from numpy.typing import NDArray
 
 from kmviz.figures.boundary import Plane
 from kmviz.ui.problem import Problem
+from kmviz.ui.work import Shelf
 
 GRID = 100
+_planes, _axes = Shelf(16), Shelf(16)
 
 
 def plane(problem: Problem, size: int = GRID) -> Plane:
     """Return what `figures.boundary.boundary` draws of a problem."""
-    return _plane(problem.key, size, problem)
+    return _planes.get((problem.key, size), lambda: _plane(problem, size))
 
 
 def grid(problem: Problem, size: int = GRID) -> tuple[NDArray, NDArray, NDArray]:
@@ -29,16 +30,15 @@ def grid(problem: Problem, size: int = GRID) -> tuple[NDArray, NDArray, NDArray]
     return x, y, np.column_stack([a.ravel() for a in np.meshgrid(x, y)])
 
 
-@st.cache_resource(max_entries=16, show_spinner=False)
-def _plane(key: tuple, size: int, _problem: Problem) -> Plane:
-    data, machine = _problem.data, _problem.machine
+def _plane(problem: Problem, size: int) -> Plane:
+    data, machine = problem.data, problem.machine
     parts: dict[str, Any] = {
         "labels": data.y_train,
         "weights": machine.beta,
         "class_names": data.class_names,
     }
-    if _problem.is_plane:
-        x, y, rows = grid(_problem, size)
+    if problem.is_plane:
+        x, y, rows = grid(problem, size)
         values = machine.decision_function(rows, dtype=np.float32).reshape(size, size)
         return Plane(
             points=data.X_train,
@@ -50,7 +50,7 @@ def _plane(key: tuple, size: int, _problem: Problem) -> Plane:
             values=values,
             **parts,
         )
-    centre, directions, share = axes_of(_problem)
+    centre, directions, share = axes_of(problem)
     d = data.X_train.shape[1]
     axes = ("first principal component", "second principal component")
     title = f"PCA projection of {d} dimensions, {share:.0%} of the variance"
@@ -67,20 +67,19 @@ def _plane(key: tuple, size: int, _problem: Problem) -> Plane:
 
 
 def axes_of(problem: Problem) -> tuple[NDArray, NDArray, float]:
-    """Return the principal axes of the training rows, computed once a problem."""
-    return _axes_of(problem.key, problem)
-
-
-@st.cache_resource(max_entries=16, show_spinner=False)
-def _axes_of(key: tuple, _problem: Problem) -> tuple[NDArray, NDArray, float]:
-    return principal_axes(_problem.data.X_train)
+    """Return the principal axes of the training rows, computed once for each problem."""
+    return _axes.get(problem.key, lambda: principal_axes(problem.data.X_train))
 
 
 def principal_axes(X: NDArray[Any]) -> tuple[NDArray, NDArray, float]:
     """Return the mean, the two directions of most variance, and their share of it."""
     centre = X.mean(axis=0)
-    covariance = np.atleast_2d(np.cov(X.T))
-    values, vectors = np.linalg.eigh(covariance)
-    if len(values) == 1:  # one feature: the second axis is empty
+    if X.shape[1] == 1:  # one feature: the second axis is empty
         return centre, np.array([[1.0, 0.0]]), 1.0
-    return centre, vectors[:, [-1, -2]], float(values[-2:].sum() / values.sum())
+    if len(X) < X.shape[1]:  # fewer rows than features: d x d products would be the larger ones
+        _, deviations, directions = np.linalg.svd(X - centre, full_matrices=False)
+        values, vectors = deviations[::-1] ** 2, directions[::-1].T
+    else:
+        values, vectors = np.linalg.eigh(np.cov(X.T))
+    total = float(values.sum()) or 1.0
+    return centre, vectors[:, [-1, -2]], float(values[-2:].sum() / total)

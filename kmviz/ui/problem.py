@@ -19,9 +19,11 @@ from kmviz.io.table import TableClassifier
 from kmviz.machines import KernelEmbedding, KernelMachine
 from kmviz.machines.named import named_svc, string_kernel
 from kmviz.ui import code, prepare, state
+from kmviz.ui.work import Private, Shelf
 
 #: Steps of training: enough for any machine that settles, some seconds for one that does not.
 MOST_ITERATIONS = 2_000_000
+_loaded, _trained = Shelf(8), Shelf(16)
 _REMEDY = "Choose a smaller gamma, degree or C on the left: the kernel's values are very large."
 
 
@@ -135,7 +137,8 @@ def load_chosen() -> Dataset:
     session = st.session_state
     if session["data"] == "upload":
         return session[state.UPLOAD].data
-    return _loaded(session["data"], session["noise"], session["seed"], session["n"])
+    chosen = session["data"], session["noise"], session["seed"], session["n"]
+    return _loaded.get(chosen, lambda: prepare.load(*chosen), "Loading the data")
 
 
 def current(data: Dataset) -> Problem:
@@ -148,14 +151,16 @@ def current(data: Dataset) -> Problem:
         session["gamma"] if kernel in ("rbf", "poly") else None,
         session["degree"] if kernel in ("poly", "poly_normalized") else None,
     )
-    digest = session[state.UPLOAD].digest if name == "upload" else ""
+    digest = Private(session[state.UPLOAD].digest) if name == "upload" else ""
     data_key = (name, digest, session["pair"], session["n"], session["noise"], session["seed"])
     try:
-        problem = _trained(
-            data_key + machine_key, data, session["pair"], session["n"], *machine_key
+        key, rows = data_key + machine_key, (session["pair"], session["n"])
+        problem = _trained.get(
+            key, lambda: _train(key, data, *rows, *machine_key), "Training the machine"
         )
     except ValueError as error:
-        st.error(f"This machine cannot be trained: {error} {_REMEDY}", icon=":material/error:")
+        said = prepare.literal(str(error))
+        st.error(f"This machine cannot be trained: {said} {_REMEDY}", icon=":material/error:")
         state.settle()
         st.stop()
     if problem.is_unfinished:
@@ -169,15 +174,9 @@ def current(data: Dataset) -> Problem:
     return replace(problem, query=session["query"], encoder=encoder)
 
 
-@st.cache_resource(max_entries=8, show_spinner="Loading the data …")
-def _loaded(name: str, noise: float | None, seed: int, n: int | None) -> Dataset:
-    return prepare.load(name, noise, seed, n)
-
-
-@st.cache_resource(max_entries=16, show_spinner="Training the machine …", show_time=True)
-def _trained(
+def _train(
     key: tuple,
-    _data: Dataset,
+    whole: Dataset,
     pair: str,
     n: int | None,
     kernel: str,
@@ -185,7 +184,7 @@ def _trained(
     gamma: float | str | None,
     degree: int | None,
 ) -> Problem:
-    made = prepare.prepare(_data, pair, n)
+    made = prepare.prepare(whole, pair, n)
     data = made.data
     start = time.perf_counter()
     svc, machine, estimator = fit(data.X_train, data.y_train, kernel, C, gamma, degree)

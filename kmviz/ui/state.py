@@ -1,7 +1,7 @@
 """The choices a visitor made, in the URL and in the session: the only module that knows both.
 
 On arrival the URL is read into the session; at the end of a run it is written back. In between
-pages use widgets with plain keys. Four things make this more than two assignments:
+pages use widgets with plain keys. Five things make this more than two assignments:
 
 - Streamlit forgets the value of a widget that a page does not draw. A copy of every value is
   kept beside it, so that a choice holds from page to page.
@@ -12,6 +12,8 @@ pages use widgets with plain keys. Four things make this more than two assignmen
   widget held is dropped at the end of a run, or it would come back, outdated, once a widget did.
 - A URL that already says what the session holds is left as it is, so that Back always leads
   somewhere else.
+- Where nothing was chosen, each page opens with a view of its own, and links to other pages say
+  nothing of data and machine. Once something was, they say all of it.
 """
 
 from __future__ import annotations
@@ -24,11 +26,12 @@ import streamlit as st
 from streamlit.errors import StreamlitAPIException
 
 from kmviz import datasets
-from kmviz.machines.named import NAMES
-from kmviz.ui.params import Choice, Number, Param, Text
+from kmviz.ui import defaults
+from kmviz.ui.params import Control, Param
 
 _KEPT, _SEEN, _PARAMS, _PAGES = "kmviz.kept", "kmviz.seen", "kmviz.params", "kmviz.pages"
-_CORRECTED, _LIMITS = "kmviz.corrected", "kmviz.limits"
+_CORRECTED, _LIMITS, _CONTROLS = "kmviz.corrected", "kmviz.limits", "kmviz.controls"
+_CHOSEN, _OPENING = "kmviz.chosen", "kmviz.opening"
 UPLOAD = "kmviz.upload"  #: the visitor's own data set, while the session lasts
 
 
@@ -42,32 +45,30 @@ def lost_upload() -> bool:
     return st.query_params.get("data") == "upload" and UPLOAD not in st.session_state
 
 
-def shared() -> dict[str, Param]:
-    """Return the parameters that all pages share."""
-    return {
-        "data": Choice(*data_names(), default="banana"),
-        "pair": Text(),
-        "n": Number(None, 20, 20_000, whole=True),
-        "noise": Number(None, 0.0, 200.0),
-        "seed": Number(0, 0, 9_999),
-        "kernel": Choice(*NAMES, default="rbf"),
-        "C": Number(10.0, 1e-3, 1e5),
-        "gamma": Number("scale", 1e-6, 1e4, whole=False),
-        "degree": Number(3, 1, 12),
-        "query": Number(0, 0, 10_000_000),
-    }
+def arrive(
+    title: str,
+    own: Mapping[str, Control | Param] | None = None,
+    opening: Mapping[str, str] | None = None,
+) -> None:
+    """Bring session and URL together; call before the first widget of a page.
 
-
-def arrive(title: str, own: Mapping[str, Param] | None = None) -> None:
-    """Bring session and URL together; call before the first widget of a page."""
+    Parameters
+    ----------
+    title : the page's
+    own : its own choices, by URL parameter
+    opening : the view that it opens with where nothing was chosen, as the URL would write it
+    """
     session = st.session_state
-    params = shared() | dict(own or {})
+    session[_CONTROLS] = controls = defaults.shared(data_names()) | dict(own or {})
+    url = st.query_params.to_dict()
+    plain = {name: getattr(one, "param", one) for name, one in controls.items()}
+    params = defaults.opened(plain, url, opening or {})
     is_new = _PARAMS not in session or session[_PARAMS][0] != title
     session[_PARAMS] = (title, tuple(own or ()), params)
     kept = session.setdefault(_KEPT, {})
-    url = st.query_params.to_dict()
     moved = any(n in session and n in kept and session[n] != kept[n] for n in params)
-    if url != session.get(_SEEN) and not moved:
+    told = url != session.get(_SEEN) and not moved
+    if told or (is_new and not session.get(_CHOSEN)):
         session[_CORRECTED] = {}
         values = {name: param.read(url.get(name)) for name, param in params.items()}
     else:
@@ -78,6 +79,20 @@ def arrive(title: str, own: Mapping[str, Param] | None = None) -> None:
         if is_new or name not in session or session[name] != value:
             session[name] = value
     session[_SEEN] = url
+    first = defaults.opened(plain, {}, opening or {})
+    session[_OPENING] = {n: first[n].default for n in params if n not in session[_PARAMS][1]}
+    session[_CHOSEN] = _is_chosen(was=session.get(_CHOSEN, False) and not (told and not url))
+
+
+def _is_chosen(was: bool) -> bool:
+    """Whether the visitor chose data, machine or query: these then hold on every page."""
+    session = st.session_state
+    return was or any(session[name] != value for name, value in session[_OPENING].items())
+
+
+def controls() -> dict[str, Any]:
+    """Return the choices of this page by URL parameter, shared ones included."""
+    return st.session_state[_CONTROLS]
 
 
 def settle() -> None:
@@ -101,6 +116,14 @@ def put(**values: Any) -> None:
     """Set choices from a callback (a click on a chart, a preset)."""
     for name, value in values.items():
         st.session_state[name] = value
+
+
+def put_data(name: str) -> None:
+    """Look at a data set, with the machine that suits it; from a callback."""
+    plain = {key: one.param for key, one in defaults.shared((*data_names(), name)).items()}
+    fresh = defaults.opened(plain, {"data": name}, {})
+    put(**{key: param.read(None) for key, param in fresh.items()} | {"data": name})
+    st.session_state[_CHOSEN] = True
 
 
 def replace(name: str, value: Any) -> None:
@@ -131,14 +154,17 @@ def link(title: str | None = None) -> dict[str, str]:
     texts = _texts({n: session[n] for n in params if n not in own}, params)
     if title in (None, here):
         return texts | _texts({n: session[n] for n in own}, params)
-    return texts | session.get(_PAGES, {}).get(title, {})
+    known = session.get(_PAGES, {}).get(title, {})
+    return texts | known if _is_chosen(session[_CHOSEN]) else known
 
 
 def address() -> str:
-    """Return the whole URL that rebuilds this view."""
+    """Return the whole URL that rebuilds this view, with the host that the visitor came by."""
     here = urlsplit(st.context.url or "")
+    came = urlsplit(st.context.headers.get("Origin") or "")
+    host = came if came.netloc else here
     query = urlencode(link(), safe=",")
-    return urlunsplit((here.scheme, here.netloc, here.path or "/", query, ""))
+    return urlunsplit((host.scheme, host.netloc, here.path or "/", query, ""))
 
 
 def _is_drawn(name: str) -> bool:

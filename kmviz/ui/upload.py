@@ -13,6 +13,7 @@ import streamlit as st
 from kmviz.datasets import DataError, Dataset, TableEncoder, encode_table
 from kmviz.datasets.frames import read_frame
 from kmviz.ui import state
+from kmviz.ui.prepare import literal
 
 MEGABYTES = 50
 TYPES = ["csv", "tsv", "txt", "parquet", "arrow", "feather"]
@@ -59,10 +60,10 @@ def _say() -> None:
     problem = st.session_state.get(_SAID)
     kept = st.session_state.get(state.UPLOAD)
     if problem:
-        st.error(problem, icon=":material/error:")
+        st.error(literal(problem), icon=":material/error:")
     elif kept is not None:
         st.success(
-            f"**{kept.data.name}** is in use on all pages. {kept.data.about}",
+            f"**{literal(kept.data.name)}** is in use on all pages. {literal(kept.data.about)}",
             icon=":material/check_circle:",
         )
 
@@ -93,4 +94,4 @@ def _read() -> None:
     session.pop(_SAID, None)
     digest = hashlib.sha256(file.getvalue() + target.encode()).hexdigest()
     session[state.UPLOAD] = Upload(data, encoder, file.name, digest)
-    state.put(data="upload", pair="", n=None, query=0)
+    state.put_data("upload")

@@ -1,4 +1,8 @@
-"""Long work: done once for all sessions, kept, and shown as a bar while it lasts."""
+"""Long work: done once, kept, and shown as a bar while it lasts.
+
+What is made of embedded data is kept for all sessions. What is made of a visitor's own is kept in
+that visitor's session, and goes with it: its key holds a `Private` name.
+"""
 
 from __future__ import annotations
 
@@ -15,32 +19,60 @@ from kmviz.methods import progress
 Made = TypeVar("Made")
 
 
+class Private(str):
+    """A name of something that belongs to one visitor."""
+
+
+def is_private(key: Any) -> bool:
+    """Whether a key, or any part of it, is a visitor's own.
+
+    Examples
+    --------
+    >>> is_private(("upload", (Private("a1b2"), 3))), is_private(("banana", ("", 3)))
+    (True, False)
+    """
+    if isinstance(key, tuple):
+        return any(map(is_private, key))
+    return isinstance(key, Private)
+
+
 class Shelf:
-    """What was made, by key: the latest `most` of them, each made by one session only."""
+    """What was made, by key: the latest `most` of them, each made by one session only.
+
+    Parameters
+    ----------
+    most : int
+        How many are kept, of all sessions together, and of what is one session's own.
+    """
 
     def __init__(self, most: int) -> None:
         self.most = most
-        self._made: OrderedDict[Hashable, Any] = OrderedDict()
+        self._shared: OrderedDict[Hashable, Any] = OrderedDict()
         self._locks: dict[Hashable, Lock] = {}
         self._lock = Lock()
 
-    def get(self, key: Hashable, make: Callable[[], Made], text: str) -> Made:
+    def get(self, key: Hashable, make: Callable[[], Made], text: str = "") -> Made:
         """Return what `key` stands for, making it behind a bar that begins with `text`."""
+        made = self._own() if is_private(key) else self._shared
         with self._lock:
-            if key in self._made:
-                self._made.move_to_end(key)
-                return self._made[key]
+            if key in made:
+                made.move_to_end(key)
+                return made[key]
             making = self._locks.setdefault(key, Lock())
         with making:
-            if key not in self._made:  # else another session has made it meanwhile
-                found = shown(make, text)
+            if key not in made:  # else another session has made it meanwhile
+                found = shown(make, text) if text else make()
                 with self._lock:
-                    self._made[key] = found
-                    while len(self._made) > self.most:
-                        self._made.popitem(last=False)
+                    made[key] = found
+                    while len(made) > self.most:
+                        made.popitem(last=False)
             with self._lock:
                 self._locks.pop(key, None)
-                return self._made[key]
+                return made[key]
+
+    def _own(self) -> OrderedDict[Hashable, Any]:
+        """What this session keeps for itself."""
+        return st.session_state.setdefault(f"kmviz.shelf.{id(self)}", OrderedDict())
 
 
 def shown(make: Callable[[], Made], text: str) -> Made:

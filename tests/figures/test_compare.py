@@ -21,14 +21,17 @@ def _points():
 
 
 def test_the_frontier_is_what_nothing_cheaper_equals():
-    costs, heights = np.array([3.0, 1.0, 2.0, 1.0]), np.array([0.9, 0.5, 0.4, 0.6])
-    assert on_frontier(costs, heights).tolist() == [3, 0]
+    costs, errors = np.array([3.0, 1.0, 2.0, 1.0]), np.array([0.1, 0.5, 0.6, 0.4])
+    assert on_frontier(costs, errors).tolist() == [3, 0]
 
 
 def test_accuracy_stands_against_cost_and_size_is_disagreement():
     figure = frontier(_points(), "kernel values")
     named = {trace.name: trace for trace in figure.data}
-    assert named["exact machine"].y.tolist() == [90.0]
+    assert named["exact machine"].y.tolist() == pytest.approx([0.1])
+    assert figure.layout.yaxis.range[0] > figure.layout.yaxis.range[1], "up is better"
+    ticks = dict(zip(figure.layout.yaxis.ticktext, figure.layout.yaxis.tickvals, strict=True))
+    assert ticks["90%"] == pytest.approx(0.1)
     assert named["exact machine"].x.tolist() == [100.0]
     few, many = named[NSV].marker.size
     assert few < many, "half of its answers differ"
@@ -45,7 +48,7 @@ def test_what_has_a_cost_is_drawn_and_the_advised_one_is_labelled():
     assert OTHERS in {trace.name for trace in figure.data}
     (label,) = figure.layout.annotations
     assert "advised" in label.text
-    assert (label.x, label.y) == (1.0, 88.0), "on a log axis a place is a power of ten"
+    assert (label.x, label.y) == pytest.approx((1.0, np.log10(0.12))), "on a log axis a place is a power of ten"
 
 
 def test_labels_of_neighbours_stand_apart_and_inside():
@@ -79,3 +82,9 @@ def test_a_label_without_room_is_left_to_the_pointer():
 def test_a_family_that_no_method_has_is_an_error():
     with pytest.raises(ValueError, match="of the family 'alchemy'"):
         frontier(_points().assign(family="alchemy"), "cost")
+
+
+def test_no_error_at_all_has_a_place():
+    figure = frontier(_points().assign(accuracy=[1.0, 0.999, 0.99, 0.9]), "cost")
+    (exact,) = [trace for trace in figure.data if trace.name == "exact machine"]
+    assert exact.y.tolist() == pytest.approx([0.5 / 1_000])

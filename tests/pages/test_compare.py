@@ -51,10 +51,10 @@ def test_the_points_stand_where_the_table_says(banana):
     table = banana.dataframe[1].value
     points = drawn_points(banana)
     assert sorted(points) == list(range(len(table)))
-    for row, (cost, accuracy, _) in points.items():
+    for row, (cost, error, _) in points.items():
         known = table.iloc[row]
         assert cost == pytest.approx(known["batch_us"], rel=1e-4)
-        assert accuracy == pytest.approx(100 * known["accuracy"], rel=1e-4)
+        assert error == pytest.approx(1 - known["accuracy"], rel=1e-4)
     by_size = sorted(points, key=lambda row: points[row][2])
     differ = table["disagreement"].to_numpy()[by_size]
     assert (np.diff(differ) >= 0).all(), "the more answers differ, the larger the point"

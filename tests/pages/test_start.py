@@ -11,10 +11,25 @@ from tests.pages.helpers import array, figure, metric, open_page, run, trace
 
 @pytest.fixture
 def banana():
-    return open_page()
+    return open_page(data="banana")
 
 
-def test_defaults_show_banana_with_its_boundary(banana):
+def chosen(app):
+    """Every choice, drawn by a widget or not."""
+    return app.session_state["kmviz.kept"]
+
+
+def test_a_bare_link_opens_a_board_that_the_machine_can_tell():
+    app = open_page()
+    session = app.session_state
+    assert (session["data"], session["noise"], session["C"], session["gamma"]) == (
+        "checkerboard", 0.0, 10.0, 5.0,
+    )  # fmt: skip
+    assert float(metric(app, "Test error").rstrip("%")) < 5
+    assert not dict(app.query_params), "nothing was chosen, nothing is written"
+
+
+def test_banana_is_shown_with_its_boundary(banana):
     assert metric(banana, "Training rows") == "400"
     vectors = int(metric(banana, "Support vectors"))
     field = figure(banana, "boundary")["data"][0]
@@ -65,11 +80,39 @@ def test_a_deep_link_rebuilds_the_view():
     ],
 )
 def test_what_is_off_in_the_url_falls_back_to_the_default(params):
-    app = open_page(**params)
-    session = app.session_state
-    assert (session["data"], session["kernel"], session["C"]) == ("banana", "rbf", 10.0)
-    assert (session["gamma"], session["query"], session["seed"]) == ("scale", 0, 0)
-    assert metric(app, "Training rows") == "400"
+    session, plain = chosen(open_page(**params)), chosen(open_page())
+    for name in ("data", "kernel", "C", "gamma", "degree", "query", "seed", "n", "noise"):
+        assert session[name] == plain[name]
+
+
+@pytest.mark.parametrize("params", [{"gamma": "inf"}, {"C": "abc"}, {"query": "-1"}])
+def test_what_is_off_beside_a_data_set_falls_back_to_that_sets_default(params):
+    session = chosen(open_page(data="two_spirals", **params))
+    plain = chosen(open_page(data="two_spirals"))
+    assert (session["C"], session["gamma"]) == (plain["C"], plain["gamma"])
+    assert plain["gamma"] != "scale", "a spiral takes a narrow kernel"
+
+
+def test_no_gamma_means_scale_where_the_link_says_anything_of_the_machine():
+    session = chosen(open_page(data="two_spirals", C="3"))
+    assert (session["C"], session["gamma"]) == (3.0, "scale")
+    session = chosen(open_page(data="two_spirals", kernel="poly"))
+    assert (session["C"], session["gamma"], session["degree"]) == (10.0, "scale", 3)
+
+
+def test_a_data_set_chosen_comes_with_its_machine(banana):
+    banana.select_slider(key="C").set_value(300.0)
+    run(banana)
+    banana.selectbox(key="data").set_value("two_spirals")
+    run(banana)
+    plain, session = chosen(open_page(data="two_spirals")), chosen(banana)
+    assert (session["C"], session["gamma"]) == (plain["C"], plain["gamma"])
+    assert banana.query_params["data"] == "two_spirals"
+    assert banana.query_params["gamma"] == f"{plain['gamma']:g}"
+
+
+def test_noise_below_nothing_is_nothing():
+    assert str(open_page(data="two_moons", noise="-0.0").session_state["noise"]) == "0.0"
 
 
 def test_an_upload_that_the_session_lost_is_said():

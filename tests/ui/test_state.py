@@ -122,3 +122,102 @@ def test_links_carry_shared_choices_and_only_this_page_its_own(app):
     assert (here["w"], here["C"]) == ("33", "7.5")
     assert elsewhere["C"] == "7.5"
     assert "w" not in elsewhere
+
+
+def pages() -> None:
+    """Two pages that open with views of their own; `here` in the session says which."""
+    import streamlit as st
+
+    from kmviz.ui import Flag, Number, state
+
+    title = st.session_state.get("here", "One")
+    own = {"One": {"w": Number(10, 0, 200)}, "Two": {"flag": Flag(True)}}[title]
+    opening = {
+        "One": {"data": "banana", "C": "0.3", "gamma": "2", "w": "4"},
+        "Two": {"data": "two_spirals", "noise": "0", "gamma": "10", "flag": "false"},
+    }[title]
+    state.arrive(title, own, opening)
+    st.select_slider("C", [0.3, 1.0, 10.0], key="C")
+    if title == "One":
+        st.slider("w", 0, 200, key="w")
+    st.button("moons", on_click=state.put_data, args=("two_moons",))
+    st.text(str(state.link("Two" if title == "One" else "One")))
+    state.settle()
+
+
+@pytest.fixture
+def two():
+    return AppTest.from_function(pages, default_timeout=30)
+
+
+def follow(app, title):
+    """Go to the other page by its link."""
+    link = eval(app.text[0].value)
+    for name in list(app.query_params):
+        del app.query_params[name]
+    for name, text in link.items():
+        app.query_params[name] = text
+    app.session_state["here"] = title
+    return ran(app)
+
+
+def seen(app, *names):
+    return tuple(app.session_state["kmviz.kept"][name] for name in names)
+
+
+def test_each_page_opens_with_its_own_view_until_something_is_chosen(two):
+    ran(two)
+    assert seen(two, "data", "C", "gamma", "w") == ("banana", 0.3, 2.0, 4)
+    assert not dict(two.query_params)
+    follow(two, "Two")
+    assert seen(two, "data", "C", "gamma", "noise", "flag") == (
+        "two_spirals", 10.0, 10.0, 0.0, False,
+    )  # fmt: skip
+    assert not dict(two.query_params)
+    follow(two, "One")
+    assert seen(two, "data", "C", "gamma") == ("banana", 0.3, 2.0)
+
+
+def test_a_choice_of_one_page_alone_leaves_the_others_their_views(two):
+    ran(two).slider(key="w").set_value(20)
+    ran(two)
+    assert (two.query_params["w"], two.query_params["data"]) == ("20", "banana")
+    follow(two, "Two")
+    assert seen(two, "data") == ("two_spirals",)
+    follow(two, "One")
+    assert seen(two, "data", "C", "w") == ("banana", 0.3, 20)
+
+
+def test_what_was_chosen_holds_on_every_page(two):
+    ran(two).button[0].click()
+    ran(two)
+    assert two.query_params["data"] == "two_moons"
+    follow(two, "Two")
+    assert seen(two, "data", "noise") == ("two_moons", None)
+    follow(two, "One")
+    assert seen(two, "data") == ("two_moons",)
+
+
+def test_a_machine_that_was_moved_holds_with_its_data(two):
+    ran(two).select_slider(key="C").set_value(1.0)
+    ran(two)
+    follow(two, "Two")
+    assert seen(two, "data", "C", "gamma", "noise") == ("banana", 1.0, 2.0, None)
+
+
+def test_back_to_a_bare_url_is_back_to_the_opening_view(two):
+    ran(two).button[0].click()
+    ran(two)
+    for name in list(two.query_params):
+        del two.query_params[name]
+    ran(two)
+    assert seen(two, "data", "C", "gamma") == ("banana", 0.3, 2.0)
+    follow(two, "Two")
+    assert seen(two, "data") == ("two_spirals",)
+
+
+def test_a_link_wins_over_the_opening_view(two):
+    two.query_params["C"], two.query_params["w"] = "1", "7"
+    ran(two)
+    assert seen(two, "data", "C", "gamma", "w") == ("banana", 1.0, "scale", 7)
+    assert dict(two.query_params) == {"C": "1", "w": "7"}

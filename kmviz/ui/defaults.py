@@ -1,0 +1,93 @@
+"""The choices that all pages share, and what they are where a visitor made none.
+
+A data set comes with the machine that suits it (`MACHINES`), unless the URL says anything of the
+machine: then what it leaves out is what it always was (C = 10, gamma `scale`, degree 3). A page
+opens with a view of its own where the URL names no data set. What the URL says always holds.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from kmviz.machines.named import NAMES
+from kmviz.ui.params import Choice, Control, Number, Param, Text
+
+KERNELS = {
+    "linear": "linear",
+    "poly": "polynomial",
+    "rbf": "RBF (Gaussian)",
+    "poly_normalized": "polynomial, normalised",
+}
+COSTS = (0.01, 0.03, 0.1, 0.3, 1.0, 3.0, 10.0, 30.0, 100.0, 300.0, 1000.0)
+GAMMAS = (0.001, 0.003, 0.01, 0.03, 0.1, 0.3, 0.5, 1.0, 2.0, 5.0, 10.0, 30.0, 100.0)
+
+#: What each data set opens with, as the URL writes it, where that is not C = 10 and gamma `scale`:
+#: chosen by cross-validation on training rows (`python -m benchmarks.defaults` makes it again).
+MACHINES: dict[str, dict[str, str]] = {
+    "banana": {"C": "1", "gamma": "1"},
+    "two_moons": {"C": "100", "gamma": "2"},
+    "two_spirals": {"C": "1", "gamma": "5"},
+    "checkerboard": {"C": "100", "gamma": "5"},
+    "twonorm": {"C": "1", "gamma": "0.003"},
+    "waveform": {"C": "1", "gamma": "0.01"},
+    "haberman": {"C": "10", "gamma": "0.003"},
+    "heart": {"C": "1", "gamma": "0.003"},
+    "thyroid": {"C": "10", "gamma": "0.1"},
+    "image": {"C": "10", "gamma": "0.3"},
+    "german": {"C": "10", "gamma": "0.001"},
+    "diabetis": {"C": "1", "gamma": "0.01"},
+    "breast_cancer": {"C": "1", "gamma": "0.1"},
+    "australian": {"C": "10", "gamma": "0.03"},
+    "breast": {"C": "1", "gamma": "0.001"},
+}
+
+#: The shared choices that say which machine.
+MACHINE = ("kernel", "C", "gamma", "degree")
+
+
+def shared(data_names: tuple[str, ...]) -> dict[str, Control]:
+    """Return the choices that all pages share, the data sets being these."""
+    return {
+        "data": Control("Data set", Choice(*data_names, default="banana")),
+        "pair": Control("Two classes", Text()),
+        "n": Control("Training rows", Number(None, 20, 20_000, whole=True)),
+        "noise": Control("Noise", Number(None, 0.0, 200.0)),
+        "seed": Control("Seed", Number(0, 0, 9_999), help="Which sample or split."),
+        "kernel": Control("Kernel", Choice(*NAMES, default="rbf"), KERNELS),
+        "C": Control(
+            "C", Number(10.0, 1e-3, 1e5), values=COSTS,
+            help="The price of a training error: small gives a smooth boundary, large a detailed "
+            "one.",
+        ),
+        "gamma": Control(
+            "gamma", Number("scale", 1e-6, 1e4, whole=False), values=("scale", *GAMMAS),
+            help="How fast similarity fades with distance. `scale` is 1 / (features x variance).",
+        ),
+        "degree": Control("Degree", Number(3, 1, 12)),
+        "query": Control("Query", Number(0, 0, 10_000_000)),
+    }  # fmt: skip
+
+
+def opened(
+    params: Mapping[str, Param], url: Mapping[str, str], opening: Mapping[str, str]
+) -> dict[str, Param]:
+    """Return the parameters with the defaults that hold for a URL.
+
+    Parameters
+    ----------
+    params : all of a page, shared ones included
+    opening : the view that the page opens with, as the URL would write it
+    """
+
+    def is_said(name: str) -> bool:
+        return name in url and params[name].reads(url[name])
+
+    texts = dict(opening)
+    if is_said("data"):
+        texts = MACHINES.get(url["data"], {})
+    if any(map(is_said, MACHINE)):
+        texts = {name: text for name, text in texts.items() if name not in MACHINE}
+    return {
+        name: param.opening_with(texts[name]) if name in texts else param
+        for name, param in params.items()
+    }

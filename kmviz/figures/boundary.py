@@ -155,7 +155,7 @@ def support_vectors(plane: Plane) -> list[theme.Trace]:
             mode="markers",
             name="support vector",
             text=[f"{w:.3g}" for w in plane.weights],
-            hovertemplate="support vector: the larger the ring, the larger |β|<br>β = %{text}<extra></extra>",
+            hovertemplate="support vector<br>β = %{text} (the ring's size)<extra></extra>",
             marker={
                 "color": "rgba(0,0,0,0)",
                 "symbol": "circle",

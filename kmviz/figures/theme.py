@@ -260,7 +260,10 @@ def _layout(x: str, y: str, title: str | None, height: int) -> dict[str, Any]:
         "height": height,
         "margin": {"l": 76, "r": 12, "b": 76},  # room for ticks and title: see _legend_rows
         "legend": {
-            "orientation": "h", "entrywidth": 0, "x": 0, "xanchor": "left",
+            "orientation": "h",
+            "entrywidth": 0,
+            "x": 0,
+            "xanchor": "left",
             **_below(title, height),
         },
         "hovermode": "closest",

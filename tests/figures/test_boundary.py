@@ -37,7 +37,7 @@ def test_classes_differ_in_colour_and_symbol(plane):
 
 
 def test_support_vectors_are_sized_by_weight(plane):
-    rings = by_name(boundary(plane), "support vector (size: |β|)")
+    rings = by_name(boundary(plane), "support vector")
     assert np.argsort(rings.marker.size).tolist() == [2, 0, 1]
     np.testing.assert_allclose(rings.x, plane.vectors[:, 0])
 

@@ -48,7 +48,9 @@ def test_what_has_a_cost_is_drawn_and_the_advised_one_is_labelled():
     assert OTHERS in {trace.name for trace in figure.data}
     (label,) = figure.layout.annotations
     assert "advised" in label.text
-    assert (label.x, label.y) == pytest.approx((1.0, np.log10(0.12))), "on a log axis a place is a power of ten"
+    assert (label.x, label.y) == pytest.approx((1.0, np.log10(0.12))), (
+        "on a log axis a place is a power of ten"
+    )
 
 
 def test_labels_of_neighbours_stand_apart_and_inside():

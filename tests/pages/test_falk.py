@@ -10,7 +10,7 @@ PAGE = "pages/4_Local_Models.py"
 
 
 def opened():
-    return open_page(PAGE, k=40, kp=10, select="center")
+    return open_page(PAGE, data="banana", k=40, kp=10, select="center")
 
 
 @pytest.fixture(scope="module")

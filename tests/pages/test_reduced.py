@@ -23,7 +23,7 @@ def few_vectors(monkeypatch):
 
 
 def test_opens_with_its_charts():
-    app = open_page(PAGE)
+    app = open_page(PAGE, data="banana")
     assert metric(app, "Vectors") == "10"
     assert len(array(trace(app, "reduced_error", "ρ")["y"])) == 16
     assert trace(app, "reduced_vectors", "support vector")
@@ -33,7 +33,7 @@ def test_opens_with_its_charts():
 
 
 def test_the_slider_reads_and_does_not_search(monkeypatch):
-    app = open_page(PAGE, vectors=4)
+    app = open_page(PAGE, data="banana", vectors=4)
     before = metric(app, "ρ")
     monkeypatch.setattr(ReducedSetClassifier, "fit", None)
     monkeypatch.setattr(VirtualSVClassifier, "fit", None)
@@ -75,7 +75,7 @@ def test_other_kernels_and_other_dimensions():
 
 
 def test_a_malformed_address_opens_the_defaults():
-    app = open_page(PAGE, vectors="many", method="magic", shift="-1")
+    app = open_page(PAGE, data="banana", vectors="many", method="magic", shift="-1")
     assert metric(app, "Vectors") == "10"
     assert app.session_state["method"] == "joint"
 

@@ -17,7 +17,7 @@ PAGE = "pages/5_Support_Vector_Tree.py"
 
 
 def opened():
-    return open_page(PAGE, height=6, split="exact")
+    return open_page(PAGE, data="banana", height=6, split="exact")
 
 
 @pytest.fixture(scope="module")
@@ -57,7 +57,7 @@ def test_height_only_reads_again(page, monkeypatch):
 def test_the_trace_to_take_home_is_that_of_the_tree_shown(monkeypatch):
     made = {}
     monkeypatch.setattr(parts, "_download", lambda label, make, *_: made.setdefault(label, make))
-    app = open_page(PAGE, height=4)
+    app = open_page(PAGE, data="banana", height=4)
     table = pd.read_csv(io.StringIO(made["Trace (CSV)"]()))
     shown = app.dataframe[0].value
     assert table["node"].tolist()[1:] == shown["node"].tolist()
@@ -86,7 +86,7 @@ def test_the_curve_ends_where_the_tree_does(shown):
 
 @pytest.mark.parametrize("params", [{"height": 999}, {"height": "x", "split": "no", "node": -4}])
 def test_what_is_off_falls_back(params):
-    page = open_page(PAGE, **params)
+    page = open_page(PAGE, data="banana", **params)
     assert 1 <= page.slider(key="height").value <= page.slider(key="height").max
     assert page.selectbox(key="split").value == "alternating"
 

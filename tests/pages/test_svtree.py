@@ -17,7 +17,7 @@ PAGE = "pages/5_Support_Vector_Tree.py"
 
 
 def opened():
-    return open_page(PAGE, data="banana", height=6, split="exact")
+    return open_page(PAGE, data="banana", C=10, height=6, split="exact")
 
 
 @pytest.fixture(scope="module")

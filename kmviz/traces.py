@@ -264,6 +264,22 @@ class AnytimeReading(Reading):
 
 
 @dataclass(frozen=True, eq=False)
+class Closing(Record):
+    """How the intervals of many queries close, step by step.
+
+    Attributes
+    ----------
+    width : array of shape (K + 1,)
+        Mean width of the interval.
+    decided : array of shape (K + 1,)
+        Share of queries whose sign is certain.
+    """
+
+    width: Floats
+    decided: Floats
+
+
+@dataclass(frozen=True, eq=False)
 class NSVTrace(Trace):
     """Nearest support vectors: the walk of one query, and where it would have gone.
 

@@ -6,7 +6,7 @@ import pytest
 from kmviz.kernels import RBF, Linear, Normalized, Polynomial
 from kmviz.loops.anytime import coordinates, factor_rows, lookahead_costs
 from kmviz.machines import KernelMachine
-from kmviz.methods.anytime.basis import OWN, ordered
+from kmviz.methods.anytime.basis import OWN, candidates, ordered
 from kmviz.methods.anytime.cholesky import CholeskyEngine
 from kmviz.methods.anytime.spectral import SpectralEngine
 
@@ -18,9 +18,8 @@ KERNELS = [RBF(0.5), Linear(), Polynomial(degree=4), Normalized(Polynomial(degre
 def engine_of(kernel, order="min_wz", n_steps=40):
     machine = KernelMachine(VECTORS, BETA, 0.2, kernel)
     rng = np.random.RandomState(1)
-    return CholeskyEngine(
-        machine, ordered(machine, order, n_steps, 1e-8, VECTORS, QUERIES, rng), 1e-8
-    )
+    among = candidates(machine, order, 1e-8, VECTORS, rng)
+    return CholeskyEngine(machine, ordered(machine, order, n_steps, among, QUERIES, rng), 1e-8)
 
 
 @pytest.mark.parametrize("kernel", KERNELS, ids=repr)

@@ -15,7 +15,7 @@ import kmviz
 from kmviz import AnytimeClassifier, datasets
 from kmviz.kernels import RBF, Linear, Normalized, Polynomial
 from kmviz.machines import KernelFisherClassifier, KernelMachine
-from kmviz.methods.anytime.basis import OWN, WIDER, ordered
+from kmviz.methods.anytime.basis import OWN, WIDER, candidates, ordered
 from kmviz.methods.anytime.cholesky import CholeskyEngine
 from kmviz.methods.progress import listening
 
@@ -109,7 +109,8 @@ def test_all_vectors_in_the_basis_leave_no_gap(order):
 def test_two_vectors_by_hand():
     """K(u, v) = u.v, Z_1 = (1, 0), Z_2 = (1, 1), W = 2 Z_1 - Z_2 = (1, -1), b = 0.5, x = (3, 1)."""
     machine = KernelMachine([[1.0, 0.0], [1.0, 1.0]], [2.0, -1.0], 0.5, Linear())
-    basis = ordered(machine, "given", 2, 0.0, machine.vectors, machine.vectors, None)
+    among = candidates(machine, "given", 0.0, machine.vectors, None)
+    basis = ordered(machine, "given", 2, among, machine.vectors, None)
     engine = CholeskyEngine(machine, basis, jitter=0.0)
     np.testing.assert_allclose(engine.factor, [[1, 0], [1, 1]], atol=1e-9)  # V'
     np.testing.assert_allclose(engine.w_coords, [1, -1], atol=1e-9)
@@ -535,7 +536,7 @@ def test_random_orders_repeat_under_a_seed():
         ({"n_clusters": 0}, "n_clusters"),
         ({"jitter": -1e-8}, "jitter"),
         ({"jitter": 0.5}, "jitter"),
-        ({"query_sample": 3}, "query_sample"),
+        ({"query_sample": 0}, "query_sample"),
         ({"random_state": "x"}, "random_state"),
         ({"estimator": 3}, "estimator"),
     ],

@@ -5,7 +5,7 @@ from hypothesis import given, settings, strategies as st
 
 from kmviz.kernels import RBF, Linear, Normalized, Polynomial
 from kmviz.machines import KernelMachine
-from kmviz.methods.anytime.basis import OWN, WIDER, ordered
+from kmviz.methods.anytime.basis import OWN, WIDER, candidates, ordered
 from kmviz.methods.anytime.cholesky import CholeskyEngine
 from kmviz.methods.anytime.spectral import SpectralEngine
 
@@ -58,7 +58,8 @@ def assert_certified(engine, queries):
 )
 def test_bounds_are_certain(case, order, jitter):
     machine, queries, rng = case
-    basis = ordered(machine, order, machine.n_vectors, jitter, queries, queries, rng)
+    among = candidates(machine, order, jitter, queries, rng)
+    basis = ordered(machine, order, machine.n_vectors, among, queries, rng)
     engine = CholeskyEngine(machine, basis, jitter)
     assert_certified(engine, queries)
     if order in OWN:
@@ -84,5 +85,6 @@ def test_spectral_bounds_are_certain(case, n_steps, dtype):
 def test_a_short_basis_is_certain_too(case, n_steps):
     machine, queries, rng = case
     n_steps = min(n_steps, machine.n_vectors)
-    basis = ordered(machine, "min_wz", n_steps, 1e-8, queries, queries, rng)
+    among = candidates(machine, "min_wz", 1e-8, queries, rng)
+    basis = ordered(machine, "min_wz", n_steps, among, queries, rng)
     assert_certified(CholeskyEngine(machine, basis, 1e-8), queries)

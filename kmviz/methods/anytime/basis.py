@@ -126,25 +126,24 @@ def factorise(kernel_matrix: NDArray[Any], jitter: float) -> tuple[NDArray[np.fl
     raise NotMercerError
 
 
-def ordered(
-    machine: KernelMachine, order: str, n_steps: int, jitter: float,
-    X: NDArray[Any], queries: NDArray[Any], rng: np.random.RandomState,
-) -> Basis:  # fmt: skip
-    """Return the first `n_steps` vectors of a basis.
+@dataclass(frozen=True, eq=False)
+class Candidates:
+    """Rows that a basis may take, the machine's vectors first, and their kernel matrix."""
+
+    rows: NDArray[np.float64]
+    K: NDArray[np.float64]
+    jitter: float
+
+
+def candidates(
+    machine: KernelMachine, order: str, jitter: float, X: NDArray[Any], rng: np.random.RandomState
+) -> Candidates:
+    """Return what an order chooses from.
 
     Parameters
     ----------
-    machine : KernelMachine
-    order : str
-        One of `OWN` or `WIDER`, or "tuned": eq. 26 over the machine's own vectors.
-    n_steps : int
-        At most the machine's number of vectors.
-    jitter : float
     X : array of shape (n, d)
         Rows that `WIDER` orders may choose beside the machine's vectors.
-    queries : array of shape (n, d)
-        The sample that "mean_lh_n" and "hybrid" are tuned on.
-    rng : RandomState
     """
     m = machine.n_vectors
     rows = machine.vectors.astype(np.float64, copy=False)
@@ -157,27 +156,48 @@ def ordered(
     refuse_overflow(K)
     if not is_known(machine.kernel) and m:  # vouched for: a function may still compute badly
         jitter = factorise(K[:m, :m], jitter)[1]
-    if order == "given" or m == 0:
-        chosen = np.arange(m)[:n_steps]
+    return Candidates(rows, K, jitter)
+
+
+def ordered(
+    machine: KernelMachine, order: str, n_steps: int, among: Candidates,
+    queries: NDArray[Any], rng: np.random.RandomState,
+) -> Basis:  # fmt: skip
+    """Return the first `n_steps` vectors of a basis.
+
+    Parameters
+    ----------
+    machine : KernelMachine
+    order : str
+        One of `OWN` or `WIDER`, or "tuned": eq. 26 over the machine's own vectors.
+    n_steps : int
+        At most the machine's number of vectors.
+    among : Candidates
+    queries : array of shape (n, d)
+        The sample that "mean_lh_n", "hybrid" and "tuned" are tuned on.
+    rng : RandomState
+    """
+    if order == "given" or machine.n_vectors == 0:
+        chosen = np.arange(machine.n_vectors)[:n_steps]
     else:
-        chosen = _chosen(machine, order, n_steps, jitter, rows, K, queries, rng)
-    return _basis(machine, rows, K, chosen)
+        chosen = _chosen(machine, order, n_steps, among, queries, rng)
+    return _basis(machine, among.rows, among.K, chosen)
 
 
 def _chosen(
-    machine: KernelMachine, order: str, n_steps: int, jitter: float,
-    rows: NDArray[Any], K: NDArray[Any], queries: NDArray[Any], rng: np.random.RandomState,
+    machine: KernelMachine, order: str, n_steps: int, among: Candidates,
+    queries: NDArray[Any], rng: np.random.RandomState,
 ) -> NDArray[np.intp]:  # fmt: skip
     """Return the candidates that make the basis, in their order."""
     m = machine.n_vectors
-    factor = _factor(machine, rows, K, jitter, n_steps)
+    factor = _factor(machine, among.rows, among.K, among.jitter, n_steps)
     if order == "min_wz":
         return orderings.min_wz(factor, n_steps)
     if order == "sgma":
         return orderings.sgma(factor, n_steps)
     if order == "min_wz_n":
         return orderings.min_wz_n(factor, n_steps, m, rng)
-    sample = _sample(machine, rows, queries, rng)
+    sample = _sample(machine, among.rows, queries, rng)
     return orderings.query_tuned(factor, n_steps, m, rng, sample, order == "hybrid")
 
 

@@ -17,7 +17,7 @@ from sklearn.utils._param_validation import Interval, StrOptions
 from sklearn.utils.validation import _num_samples, check_is_fitted, validate_data
 
 from kmviz.machines import KernelMachine
-from kmviz.methods.anytime.basis import OWN, WIDER, ordered
+from kmviz.methods.anytime.basis import OWN, WIDER, Candidates, candidates, ordered
 from kmviz.methods.anytime.bounds import Floats
 from kmviz.methods.anytime.cholesky import CholeskyEngine
 from kmviz.methods.anytime.clusters import ClusteredEngine, cells_of
@@ -59,9 +59,9 @@ class AnytimeClassifier(MachineClassifier):
         - "mean_lh_n": the candidate that brings a sample of queries nearest to their sign
         - "hybrid": "min_wz_n", ties within 1% broken by "mean_lh_n"
         - "spectral": eigenvectors of the machine; polynomial kernels of degree 2 only
-    query_sample : array of shape (n, d), default=None
+    query_sample : array of shape (n, d) or int, default=None
         Queries that "mean_lh_n" and "hybrid" are tuned on; None takes the rows given to `fit`
-        (at most 2,000 at random).
+        (at most 2,000 at random), a number so many of them, spread evenly.
     max_steps : int or "auto", default=None
         After this many steps an undecided query gets the exact sum. None never gives up before
         the basis ends; "auto" is min(m, sqrt(d m)), where the exact sum becomes cheaper. It asks
@@ -119,7 +119,7 @@ class AnytimeClassifier(MachineClassifier):
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
         "estimator": [BaseEstimator, None],
         "order": [StrOptions({*OWN, *WIDER, "spectral"})],
-        "query_sample": ["array-like", None],
+        "query_sample": ["array-like", Interval(Integral, 1, None, closed="left"), None],
         "max_steps": [Interval(Integral, 1, None, closed="left"), StrOptions({"auto"}), None],
         "share": [Interval(Real, 0, 1, closed="right")],
         "n_clusters": [Interval(Integral, 1, None, closed="left"), None],
@@ -314,25 +314,35 @@ class AnytimeClassifier(MachineClassifier):
         machine = problem.machine
         if self.order == "spectral":
             return SpectralEngine(machine, self._last_step(machine), self.share)
-        queries = problem.X if self.query_sample is None else self._checked_sample()
+        queries = self._queries(problem.X)
         rng = check_random_state(self.random_state)
+        among = candidates(machine, self.order, self.jitter, problem.X, rng)
         engine: AnytimeEngine
         if self.n_clusters is None:
-            engine = self._ordered(problem, self.order, queries, rng)
+            engine = self._ordered(machine, self.order, among, queries, rng)
         else:
             centers, cells = cells_of(queries, self.n_clusters, rng)
             order = "tuned" if self.order == "min_wz" else self.order
             engine = ClusteredEngine(machine, centers, [
-                self._ordered(problem, order, queries[cells == c], rng)
+                self._ordered(machine, order, among, queries[cells == c], rng)
                 for c in range(len(centers))
             ])  # fmt: skip
         return engine.usual(_spread(problem.X, OVERHEAD_ROWS))
 
-    def _ordered(self, problem: Problem, order: str, queries: Any, rng: Any) -> CholeskyEngine:
-        machine = problem.machine
+    def _ordered(
+        self, machine: KernelMachine, order: str, among: Candidates, queries: Any, rng: Any
+    ) -> CholeskyEngine:
         n_steps = min(self._last_step(machine), machine.n_vectors)
-        basis = ordered(machine, order, n_steps, self.jitter, problem.X, queries, rng)
+        basis = ordered(machine, order, n_steps, among, queries, rng)
         return CholeskyEngine(machine, basis, self.jitter, self.share)
+
+    def _queries(self, X: NDArray[Any]) -> NDArray[Any]:
+        """The rows that an order is tuned on, as the machine reads them."""
+        if self.query_sample is None:
+            return X
+        if isinstance(self.query_sample, Integral):
+            return _spread(X, int(self.query_sample))
+        return self._checked_sample()
 
     def _checked_sample(self) -> NDArray[Any]:
         """The sample of queries as the machine reads it."""

@@ -10,7 +10,7 @@ import numpy as np
 from kmviz.kernels import is_known
 from kmviz.methods.anytime.bounds import Bounds, Steps
 from kmviz.methods.study import Study, Values
-from kmviz.traces import AnytimeReading
+from kmviz.traces import AnytimeReading, Closing
 
 
 class AnytimeStudy(Study):
@@ -34,6 +34,13 @@ class AnytimeStudy(Study):
         """`max_steps`, from 1 to the size of the basis, or of the largest."""
         last = max(engine.n_steps for engine in self.fitted.engines_)
         return {"max_steps": range(1, max(last, 1) + 1)}
+
+    def closing(self) -> Closing:
+        """Return how the intervals close on average, of the two classes' machine."""
+        steps = self._steps[0] if self._known else recorded(self.fitted.engines_[0], self._rows)
+        k = np.arange(steps.lower.shape[1])
+        decided = steps.decided[:, None] & (steps.stop[:, None] <= k)
+        return Closing(width=(steps.upper - steps.lower).mean(axis=0), decided=decided.mean(axis=0))
 
     def _read(self, max_steps: Any) -> AnytimeReading:
         fitted = self._classifier(max_steps)

@@ -14,19 +14,17 @@ st.markdown(
 left, right = st.columns(2)
 order = left.selectbox(
     "Basis: which vectors, in what order", anytime.choices(problem), key="basis",
-    format_func=anytime.ORDERS.get,
+    format_func=anytime.ORDERS.get, help=anytime.ABOUT_ORDERS,
 )  # fmt: skip
-reading = anytime.read(problem, order)
-ui.limit("step", 0, reading.n_steps)
+now = anytime.shown(problem, order)
+ui.limit("step", 0, anytime.last_step(now))
 step = right.slider(
-    "Step k: kernel values computed so far", 0, reading.n_steps, key="step",
+    "Step k: kernel values computed so far", 0, anytime.last_step(now), key="step",
     help="A deadline: what is known of f(x) after that many kernel values.",
 )  # fmt: skip
-ui.metrics(anytime.metrics(problem, reading))
 
-trace = anytime.trace(problem, order)
-st.subheader(f"Query {problem.query}: the interval closes", anchor=False)
-st.markdown(anytime.sentence(problem, trace, step))
+trace, reading = anytime.trace(now), now.study.read()
+st.markdown(f"**Query {problem.query}.** {anytime.sentence(now, trace, step)}")
 picture = figures.bounds(trace, step)
 ui.chart(
     picture, "bounds",
@@ -35,25 +33,26 @@ ui.chart(
     "and query.",
 )  # fmt: skip
 ui.look_for(anytime.closing(trace))
+ui.metrics(anytime.metrics(now, reading))
+ui.look_for(anytime.look_times(now))
 
 st.subheader("Every query's effort", anchor=False)
 ui.chart(
-    anytime.steps_figure(problem, order),
-    "steps",
+    anytime.steps_figure(now, reading, trace), "steps",
     "Output f(x) of each test query against the kernel values it took, and their distribution.",
     on_select=ui.pick("steps"),
-)
-ui.look_for(anytime.look(reading, problem))
+)  # fmt: skip
+ui.look_for(anytime.look(now, reading))
 
 st.subheader("All orders of the basis", anchor=False)
 ui.chart(
-    anytime.orderings_figure(problem, order), "orderings",
+    figures.orderings(anytime.compared(problem), order), "orderings",
     "Mean width of the interval and share of queries decided against the number of kernel "
     "values, one line for each order of the basis.",
 )  # fmt: skip
 ui.look_for(anytime.best(anytime.compared(problem)))
 ui.take_home(
-    problem, estimator=lambda: anytime.estimator(problem, order), trace=trace.to_frame,
-    figure=picture, code=anytime.code(problem, order, step), name="anytime",
+    problem, estimator=now.estimator, trace=trace.to_frame, figure=picture,
+    code=anytime.code(now, step), name="anytime",
 )  # fmt: skip
 ui.finish()

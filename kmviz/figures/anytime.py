@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -12,28 +11,12 @@ from numpy.typing import ArrayLike, NDArray
 
 from kmviz.figures import theme
 from kmviz.figures.effort import effort
-from kmviz.traces import AnytimeTrace
+from kmviz.traces import AnytimeReading, AnytimeTrace, Closing
 
-DASHES = ("solid", "dash", "dot", "dashdot", "longdash", "longdashdot", "solid")
+DASHES = ("solid", "dash", "dot", "dashdot", "longdash", "longdashdot", "solid", "dash")
 
 #: More steps than this are thinned out before they go to the browser.
 MOST_STEPS = 600
-
-
-@dataclass(frozen=True, eq=False)
-class OrderRecord:
-    """What one order does to a sample of queries, over k.
-
-    Attributes
-    ----------
-    width : array of shape (K + 1,)
-        Mean width of the interval.
-    decided : array of shape (K + 1,)
-        Share of queries whose sign is certain.
-    """
-
-    width: NDArray[np.floating]
-    decided: NDArray[np.floating]
 
 
 def bounds(trace: AnytimeTrace, step: int) -> go.Figure:
@@ -148,7 +131,7 @@ def _residuals(trace: AnytimeTrace, k: NDArray[np.intp]) -> list[theme.Trace]:
     return drawn
 
 
-def orderings(records: Mapping[str, OrderRecord], chosen: str) -> go.Figure:
+def orderings(records: Mapping[str, Closing], chosen: str) -> go.Figure:
     """Draw every order's mean interval width and share of decided queries against k."""
     lines = []
     for i, (name, record) in enumerate(records.items()):
@@ -178,20 +161,25 @@ def orderings(records: Mapping[str, OrderRecord], chosen: str) -> go.Figure:
 
 
 def steps(
-    outputs: ArrayLike, costs: ArrayLike, labels: ArrayLike, class_names: tuple[str, str],
-    query: int, n_vectors: int,
+    reading: AnytimeReading, rows: ArrayLike, labels: ArrayLike, class_names: tuple[str, str],
+    star: tuple[float, float], n_vectors: int,
 ) -> go.Figure:  # fmt: skip
     """Draw f(x) of each query against its kernel values, and how these are distributed.
 
-    The position of a query is the `customdata` of its point.
+    Parameters
+    ----------
+    rows : what each query of the reading is called, the `customdata` of its point
+    labels : their true labels, -1 or +1
+    star : f(x) and kernel values of the selected query
     """
     histogram = theme.trace(
         "histogram",
-        y=theme.light(costs), xaxis="x2", nbinsy=40, name="queries", showlegend=False,
+        y=theme.light(reading.steps), xaxis="x2", nbinsy=40, name="queries", showlegend=False,
         marker={"color": theme.COLORS[9]}, hovertemplate="%{x} queries<extra>%{y}</extra>",
     )  # fmt: skip
     return effort(
-        outputs, costs, labels, class_names, query, n_vectors, height=460, more=[histogram],
+        reading.exact, reading.steps, labels, class_names, n_vectors=n_vectors, ids=rows,
+        star=star, height=460, more=[histogram],
         xaxis={"domain": [0.0, 0.8]},
         xaxis2={"domain": [0.83, 1.0], "title": {"text": "queries"}, "zeroline": False},
         bargap=0.05,

@@ -19,6 +19,8 @@ def effort(
     class_names: tuple[str, str],
     query: int | None = None,
     n_vectors: int | None = None,
+    ids: ArrayLike | None = None,
+    star: tuple[float, float] | None = None,
     note: str | None = None,
     height: int = 430,
     most: int = theme.MOST_POINTS,
@@ -30,24 +32,31 @@ def effort(
     Parameters
     ----------
     outputs, costs, labels : arrays of shape (q,)
-        f(x), kernel values computed and true label (-1 or +1) of each query. The position is
-        the `customdata` of its point.
+        f(x), kernel values computed and true label (-1 or +1) of each query.
+    query : which of them is the selected one
+    ids : what a query is called, the `customdata` of its point; by default its position
+    star : where the selected query stands, if it is not among them
     n_vectors : what the exact machine spends on every query, drawn as a line
     note : what to notice, written into the empty part of the chart
     most : above this many queries a sample of them is drawn
     more, layout : traces drawn beside these, and what they add to the layout
     """
     outputs, costs, labels = np.asarray(outputs), np.asarray(costs), np.asarray(labels)
+    names = np.arange(len(outputs)) if ids is None else np.asarray(ids)
     rows = theme.thinned(len(outputs), most)
     traces = []
     for i, (label, name) in enumerate(zip((-1, 1), class_names)):
         right = rows[(labels[rows] == label) & ((outputs[rows] > 0) == (label > 0))]
-        traces.append(_queries(right, outputs, costs, name, i, len(rows)))
+        traces.append(_queries(right, outputs, costs, names, name, i, len(rows)))
     wrong = rows[(outputs[rows] > 0) != (labels[rows] > 0)]
-    traces.append(_queries(wrong, outputs, costs, "answered wrongly", 6, len(rows), "x"))
+    traces.append(_queries(wrong, outputs, costs, names, "answered wrongly", 6, len(rows), "x"))
     if query is not None:
-        traces.append(theme.star(outputs[query], costs[query]))
-    top = max(float(np.max(costs, initial=1.0)), float(n_vectors or 0))
+        star = outputs[query], costs[query]
+    if star is not None:
+        traces.append(theme.star(*star))
+    most_spent = float(np.max(costs, initial=1.0))
+    above = (n_vectors or 0) > 3.0 * most_spent  # the line would flatten what is to be seen
+    top = most_spent if above else max(most_spent, float(n_vectors or 0))
     sampled = len(rows) < len(outputs)
     return theme.figure(
         [*traces, *more],
@@ -57,22 +66,23 @@ def effort(
         height,
         yaxis={"range": [-0.03 * top, 1.18 * top]},
         shapes=[theme.line_at(x=0.0)]
-        + ([] if n_vectors is None else [theme.line_at(y=n_vectors, dash="dash")]),
-        annotations=_words(n_vectors, note),
+        + ([] if n_vectors is None or above else [theme.line_at(y=n_vectors, dash="dash")]),
+        annotations=_words(n_vectors, note, 1.05 * top if above else None),
         **layout,
     )
 
 
-def _words(n_vectors: int | None, note: str | None) -> list[dict[str, Any]]:
+def _words(n_vectors: int | None, note: str | None, below: float | None) -> list[dict[str, Any]]:
+    """The words in the chart; `below` is where those stand that point at a line above it."""
     words = []
     if n_vectors is not None:
-        text = f"all {n_vectors:,} support vectors"
+        text = f"{'' if below is None else '↑ '}all {n_vectors:,} support vectors"
         words.append(
             {
                 "text": text,
                 "xref": "paper",
                 "x": 0,
-                "y": n_vectors,
+                "y": n_vectors if below is None else below,
                 "yshift": 18,
                 "showarrow": False,
             }
@@ -87,6 +97,7 @@ def _queries(
     rows: NDArray,
     outputs: NDArray,
     costs: NDArray,
+    ids: NDArray,
     name: str,
     slot: int,
     n_points: int,
@@ -96,7 +107,7 @@ def _queries(
         n_points,
         x=theme.light(outputs[rows]),
         y=theme.light(costs[rows]),
-        customdata=rows.astype(np.int32),
+        customdata=ids[rows].astype(np.int32),
         mode="markers",
         name=name,
         hovertemplate="query %{customdata}<br>f(x) = %{x:.3g}<br>%{y:,} kernel values"

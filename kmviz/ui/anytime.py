@@ -1,52 +1,43 @@
-"""What the Anytime bounds page reads: fitted orders, one query's trace, all orders compared."""
+"""What the Anytime bounds page shows: a study of the test queries, in words and charts."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import Any, cast
+from typing import Any
 
 import numpy as np
+import pandas as pd
 import streamlit as st
-from numpy.typing import NDArray
-from sklearn.frozen import FrozenEstimator
 
+from kmviz.evaluation.cost import timing_table
 from kmviz.figures import anytime as figures
-from kmviz.figures.anytime import OrderRecord
-from kmviz.methods.anytime import AnytimeClassifier
-from kmviz.methods.anytime.basis import WIDER
 from kmviz.methods.anytime.spectral import quadratic
-from kmviz.traces import AnytimeTrace
+from kmviz.traces import AnytimeReading, AnytimeTrace, Closing
 from kmviz.ui import state
+from kmviz.ui.fitted import Shown, show
 from kmviz.ui.params import Choice, Number
 from kmviz.ui.problem import Problem
+from kmviz.ui.work import Shelf
 
 ORDERS = {
-    "min_wz": "min_wz: the vector that leaves least of W",
+    "min_wz": "min_wz: what leaves least of the machine",
     "given": "given: support vectors in file order",
-    "sgma": "sgma: the vector that leaves least of K",
+    "sgma": "sgma: what leaves least of the kernel matrix",
     "min_wz_n": "min_wz_n: min_wz among training rows too",
     "mean_lh_n": "mean_lh_n: tuned on a sample of queries",
     "hybrid": "hybrid: min_wz_n, ties broken by mean_lh_n",
-    "spectral": "spectral: eigenvectors (degree-2 kernels)",
+    "cells": "cells: tuned for each of 16 regions (ours)",
+    "spectral": "spectral: eigenvectors, degree-2 kernels (ours)",
 }
-
-#: Queries that tune an order (about), queries that compare orders, steps compared.
-TUNED, COMPARED, STEPS = 200, 300, 200
+ABOUT_ORDERS = (
+    "The machine is one vector W in feature space. Each basis vector tells a coordinate of W and "
+    "of the query; what is left of both bounds f(x). The order decides how soon little is left."
+)
+#: Queries that tune an order (about), queries that compare orders, steps compared, rows timed.
+TUNED, COMPARED, STEPS, TIMED = 200, 300, 200, 200
 
 OWN = {"basis": Choice(*ORDERS), "step": Number(5, 0, 20_000)}
 
-
-@dataclass(frozen=True, eq=False)
-class Reading:
-    """One order on all test queries."""
-
-    classifier: AnytimeClassifier
-    steps: NDArray[np.int32]
-    sign_changes: int
-
-    @property
-    def n_steps(self) -> int:
-        return self.classifier.engines_[0].n_steps
+_records, _closings, _times = Shelf(32), Shelf(8), Shelf(8)
 
 
 def choices(problem: Problem) -> list[str]:
@@ -57,41 +48,90 @@ def choices(problem: Problem) -> list[str]:
     return names
 
 
-def read(problem: Problem, order: str) -> Reading:
-    """Return the order on all test queries, from the cache where it is there."""
-    return _read(problem.key, order, problem)
+def parameters(order: str) -> dict[str, Any]:
+    """Return the parameters of the estimator that an order of the page stands for."""
+    if order in ("given", "sgma", "min_wz", "spectral"):
+        return {"order": order}
+    if order == "cells":  # each cell is tuned on its own share of all rows
+        return {"order": "min_wz", "n_clusters": 16, "random_state": 0}
+    return {"order": order, "query_sample": TUNED, "random_state": 0}
 
 
-def trace(problem: Problem, order: str) -> AnytimeTrace:
+def shown(problem: Problem, order: str) -> Shown:
+    """Return the method in that order, with its study."""
+    return show(problem, "anytime", parameters(order))
+
+
+def last_step(now: Shown) -> int:
+    """Return the size of the basis."""
+    return now.study.readings["max_steps"][-1]
+
+
+def trace(now: Shown) -> AnytimeTrace:
     """Return the record of the selected query."""
-    return _trace(problem.key, order, problem.query, problem)
+    key = (now.problem.key, tuple(now.parameters.items()), now.problem.query)
+    return _records.get(key, lambda: now.study.classifier().trace(now.problem.x), "Bounds")
 
 
-def compared(problem: Problem) -> dict[str, OrderRecord]:
-    """Return every order's width and share decided over the first steps."""
-    return _compared(problem.key, problem)
+def compared(problem: Problem) -> dict[str, Closing]:
+    """Return how the intervals close under every order, over the first steps."""
+
+    def close() -> dict[str, Closing]:
+        found = {}
+        for order in choices(problem):
+            short = {**parameters(order), "max_steps": STEPS}
+            found[order] = show(problem, "anytime", short, most=COMPARED).study.closing()
+        return found
+
+    return _closings.get(problem.key, close, "Comparing all orders")
 
 
-def steps_figure(problem: Problem, order: str) -> Any:
-    """Draw every query's effort; the same figure while only the step moves."""
-    return _steps_figure(problem.key, order, problem.query, problem)
+def times(now: Shown) -> pd.Series:
+    """Return how many times faster than the exact machine in float32 it answered, just now."""
+    machine, clf = now.problem.machine, now.study.classifier()
+    X = now.problem.data.X_test[:TIMED]
+
+    def measure() -> pd.Series:
+        ways = {
+            "BLAS": lambda X: machine.decision_function(X, np.float32),
+            "anytime": clf.decision_function,
+        }
+        return timing_table(ways, X, repeats=2).loc["anytime"]
+
+    key = (now.problem.key, tuple(now.parameters.items()))
+    return _times.get(key, measure, "Timing both ways")
 
 
-def orderings_figure(problem: Problem, order: str) -> Any:
-    """Draw all orders; the same figure while only the step moves."""
-    return _orderings_figure(problem.key, order, problem)
+def steps_figure(now: Shown, reading: AnytimeReading, record: AnytimeTrace) -> Any:
+    """Draw every query's effort."""
+    data = now.problem.data
+    low, high = data.class_names
+    cost = int(now.study.classifier().steps(now.problem.x[None])[0])
+    return figures.steps(
+        reading, now.rows, data.y_test[now.rows], (low, high), (record.exact, cost),
+        now.problem.n_vectors,
+    )  # fmt: skip
 
 
-def sentence(problem: Problem, record: AnytimeTrace, step: int) -> str:
-    """Say what is known of f(x) after `step` kernel values."""
+def values(n: int) -> str:
+    """Say a number of kernel values."""
+    return f"{n:,} kernel value{'s' * (n != 1)}"
+
+
+def sentence(now: Shown, record: AnytimeTrace, step: int) -> str:
+    """Say what is known after `step` kernel values, of the query and of all of them."""
     low, high = record.lower[step], record.upper[step]
     digits = next((n for n in range(4, 12) if f"{low:.{n}g}" != f"{high:.{n}g}"), 12)
     ends = f"[{low:.{digits}g}, {high:.{digits}g}]"
-    text = f"After **{step} kernel values** we know that f(x) is in **{ends}**"
+    text = f"After **{values(step)}** we know that f(x) is in **{ends}**: "
     if figures.is_certain(record, step):
-        name = problem.names[int(low > 0)]
-        return f"{text}: the class is **{name}**, for certain."
-    return f"{text}: it holds 0, so both classes are still possible."
+        text += f"the class is **{now.problem.names[int(low > 0)]}**, for certain."
+    else:
+        text += "it holds 0, so both classes are still possible."
+    if step:
+        share = now.study.read(max_steps=step).decided.mean()
+        text += f" By then {share:.0%} of all queries are decided."
+    return text
 
 
 def closing(record: AnytimeTrace) -> str:
@@ -111,41 +151,65 @@ def closing(record: AnytimeTrace) -> str:
     )
 
 
-def metrics(problem: Problem, reading: Reading) -> list[tuple[str, str, str]]:
+def metrics(now: Shown, reading: AnytimeReading) -> list[tuple[str, str, str]]:
     """The page's metrics."""
-    mean, m = float(reading.steps.mean()), problem.n_vectors
+    mean, m, n = float(reading.steps.mean()), now.problem.n_vectors, len(now.rows)
+    faster = times(now)
+    timed = "CPU time of the exact machine in float32 (BLAS) over that of the bounds, measured here"
     return [
         ("Mean kernel values", f"{mean:,.1f}", f"Of {m:,} that the exact machine takes."),
         ("Median", f"{np.median(reading.steps):,.0f}", "Half of the queries need no more."),
-        ("Fewer by", f"{m / max(mean, 1e-9):.1f}x", "Support vectors over mean kernel values."),
+        ("Fewer values", f"{m / max(mean, 1e-9):.1f}x", "Support vectors over mean values."),
         (
-            "Signs changed",
-            f"{reading.sign_changes}",
-            f"Of {len(reading.steps):,} test queries; the bounds allow none.",
+            "Time, one query", f"{faster['single_ratio']:.2g}x",
+            f"{timed}, one query at a time. Below 1 the bounds are slower.",
         ),
-    ]
+        (
+            "Time, batch", f"{faster['batch_ratio']:.2g}x",
+            f"{timed}, {TIMED} queries at once. Below 1 the bounds are slower.",
+        ),
+        (
+            "Signs changed", f"{reading.disagreements}",
+            f"Of {n:,} test queries; the bounds allow none.",
+        ),
+    ]  # fmt: skip
 
 
-def look(reading: Reading, problem: Problem) -> str:
-    """What to look for in the distribution of k."""
-    far = np.abs(problem.exact) > np.median(np.abs(problem.exact))
-    if not far.any():
-        return "All queries lie equally far from 0. Click a point to follow it above."
-    near_mean, far_mean = reading.steps[~far].mean(), reading.steps[far].mean()
-    if far_mean < 0.9 * near_mean:
-        return (
-            f"Effort follows difficulty: the half of the queries far from 0 take {far_mean:.0f} "
-            f"kernel values on average, the half near it {near_mean:.0f}. Click a point to follow "
-            "it above."
-        )
+def look_times(now: Shown) -> str:
+    """Say what the counts come to in time."""
+    faster = times(now)["batch_ratio"]
+    if faster >= 1:
+        return f"Here the certificate also saves time: {faster:.2g} times faster in batch."
     return (
-        "Here easy queries cost nearly as much as hard ones "
-        f"({far_mean:.0f} against {near_mean:.0f} kernel values): the basis must explain most of "
-        "W before any interval is narrow. Try another basis. Click a point to follow it above."
+        f"Fewer kernel values are not less time here ({faster:.2g}x in batch): a triangular system "
+        "is solved at each step, while the exact sum is one matrix product. What one buys is an "
+        "answer that is proved, and one that is there at any deadline."
     )
 
 
-def best(records: dict[str, OrderRecord]) -> str:
+def look(now: Shown, reading: AnytimeReading) -> str:
+    """What to look for in the distribution of k."""
+    far = np.abs(reading.exact) > np.median(np.abs(reading.exact))
+    if not far.any():
+        return "All queries lie equally far from 0. Click a point to follow it above."
+    near_mean, far_mean = reading.steps[~far].mean(), reading.steps[far].mean()
+    sampled = len(now.rows) < len(now.problem.data.X_test)
+    which = f" A sample of {len(now.rows):,} queries." if sampled else ""
+    if far_mean < 0.9 * near_mean:
+        return (
+            f"Effort follows difficulty: the half of the queries far from 0 take {far_mean:.1f} "
+            f"kernel values on average, the half near it {near_mean:.1f}. Click a point to follow "
+            f"it above.{which}"
+        )
+    return (
+        "Here easy queries cost nearly as much as hard ones "
+        f"({far_mean:.1f} against {near_mean:.1f} kernel values): the basis must explain most of "
+        f"W before any interval is narrow. Try another basis. Click a point to follow it above."
+        f"{which}"
+    )
+
+
+def best(records: dict[str, Closing]) -> str:
     """What to look for among the orders."""
     score = {name: (-r.decided.sum(), r.width[-1]) for name, r in records.items()}
     first, last = min(score, key=score.__getitem__), max(score, key=score.__getitem__)
@@ -158,90 +222,11 @@ def best(records: dict[str, OrderRecord]) -> str:
     if score[first] == score[last]:
         return "All orders do the same here: this machine has too few vectors to tell them apart."
     return (
-        f"On this machine **{first}** decides soonest and **{last}** last. A narrow mean interval "
-        "is not the aim in itself: a query is done once its interval leaves 0 behind."
+        f"On these test queries **{first}** decides soonest and **{last}** last. A narrow mean "
+        "interval is not the aim in itself: a query is done once its interval leaves 0 behind."
     )
 
 
-def estimator(problem: Problem, order: str) -> bytes:
-    """The fitted classifier as a .skops file."""
-    return problem.packed(read(problem, order).classifier)
-
-
-def code(problem: Problem, order: str, step: int) -> str:
+def code(now: Shown, step: int) -> str:
     """The lines of Python that rebuild the page."""
-    options = f"order={order!r}"
-    if order in WIDER:
-        every = _every(len(problem.data.X_train))
-        options += f", query_sample=X[::{every}], random_state=0"
-    return problem.code + "\n".join(
-        [
-            "",
-            "from sklearn.frozen import FrozenEstimator",
-            "from kmviz import AnytimeClassifier",
-            "",
-            f"clf = AnytimeClassifier(FrozenEstimator(svc), {options})",
-            "clf.fit(X)",
-            f"lower, upper = clf.decision_interval(X_test, {step})",
-            f"trace = clf.trace(X_test[{problem.query}])",
-            "",
-        ]
-    )
-
-
-def _fitted(problem: Problem, order: str, max_steps: int | None = None) -> AnytimeClassifier:
-    rows = problem.data.X_train
-    clf = AnytimeClassifier(
-        FrozenEstimator(problem.estimator), order, query_sample=rows[:: _every(len(rows))],
-        max_steps=max_steps, random_state=0,
-    )  # fmt: skip
-    return clf.fit(rows)
-
-
-def _every(n_rows: int) -> int:
-    """Of how many rows one tunes an order."""
-    return max(1, n_rows // TUNED)
-
-
-@st.cache_resource(max_entries=8, show_spinner="Ordering the basis …", show_time=True)
-def _read(key: tuple, order: str, _problem: Problem) -> Reading:
-    clf = _fitted(_problem, order)
-    output, steps = clf.decision_function(_problem.data.X_test), clf.steps(_problem.data.X_test)
-    changes = int(np.count_nonzero((output > 0) != (_problem.exact > 0)))
-    return Reading(clf, steps.astype(np.int32), changes)
-
-
-@st.cache_resource(max_entries=32, show_spinner=False)
-def _trace(key: tuple, order: str, query: int, _problem: Problem) -> AnytimeTrace:
-    found = read(_problem, order).classifier.trace(_problem.data.X_test[query])
-    return cast(AnytimeTrace, found)
-
-
-@st.cache_resource(max_entries=8, show_spinner="Comparing all orders …", show_time=True)
-def _compared(key: tuple, _problem: Problem) -> dict[str, OrderRecord]:
-    rows = _problem.data.X_test[:COMPARED]
-    records: dict[str, Any] = {}
-    for order in ORDERS:
-        if order == "spectral" and not quadratic(_problem.machine.kernel):
-            continue
-        lower, upper = _fitted(_problem, order, STEPS).bounds(rows)
-        decided = ((lower > 0) | (upper < 0)).mean(axis=0)
-        records[order] = OrderRecord(
-            (upper - lower).mean(axis=0).astype(np.float32), decided.astype(np.float32)
-        )
-    return records
-
-
-@st.cache_resource(max_entries=16, show_spinner=False)
-def _steps_figure(key: tuple, order: str, query: int, _problem: Problem) -> Any:
-    data = _problem.data
-    low, high = data.class_names
-    return figures.steps(
-        _problem.exact, read(_problem, order).steps, data.y_test, (low, high), query,
-        _problem.n_vectors,
-    )  # fmt: skip
-
-
-@st.cache_resource(max_entries=16, show_spinner=False)
-def _orderings_figure(key: tuple, order: str, _problem: Problem) -> Any:
-    return figures.orderings(compared(_problem), order)
+    return f"{now.code()}lower, upper = clf.decision_interval(X_test, {step})\n"

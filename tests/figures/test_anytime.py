@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from kmviz.figures import anytime
-from kmviz.traces import AnytimeTrace
+from kmviz.traces import AnytimeReading, AnytimeTrace, Closing
 
 
 @pytest.fixture
@@ -66,7 +66,7 @@ def test_long_traces_are_thinned():
 
 def test_orderings_draw_two_lines_an_order():
     records = {
-        name: anytime.OrderRecord(np.linspace(9, 1, 30) / i, np.linspace(0, 1, 30))
+        name: Closing(np.linspace(9, 1, 30) / i, np.linspace(0, 1, 30))
         for i, name in enumerate(("min_wz", "given", "spectral"), start=1)
     }
     figure = anytime.orderings(records, "given")
@@ -80,16 +80,21 @@ def test_orderings_draw_two_lines_an_order():
 def test_steps_keep_the_query_as_customdata():
     outputs = np.array([-2.0, -0.1, 0.3, 1.5])
     costs, labels = np.array([3, 20, 15, 4]), np.array([-1, -1, 1, 1])
-    figure = anytime.steps(outputs, costs, labels, ("no", "yes"), 2, 30)
+    every = np.ones(4, dtype=bool)
+    reading = AnytimeReading(outputs, costs, every, outputs, 0.0, outputs, outputs, every)
+    called = np.array([0, 10, 20, 30])
+    figure = anytime.steps(reading, called, labels, ("no", "yes"), (0.3, 15), 30)
     rows = np.concatenate([t.customdata for t in figure.data if t.customdata is not None])
-    assert sorted(rows) == [0, 1, 2, 3]
+    assert sorted(rows) == [0, 10, 20, 30]
+    (star,) = (t for t in figure.data if len(t.y) == 1 and t.customdata is None)
+    assert (star.x[0], star.y[0]) == (np.float32(0.3), 15)
     histogram = figure.data[-1]
     assert histogram.type == "histogram"
     np.testing.assert_array_equal(histogram.y, costs)
 
 
 def test_less_than_a_decade_of_widths_has_ticks_of_its_own():
-    flat = anytime.OrderRecord(np.linspace(47.0, 20.0, 50), np.zeros(50))
+    flat = Closing(np.linspace(47.0, 20.0, 50), np.zeros(50))
     figure = anytime.orderings({"given": flat}, "given")
     assert figure.layout.yaxis.nticks > 2
     assert figure.layout.yaxis2.range[0] > -0.1, "no share below nothing"

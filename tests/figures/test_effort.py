@@ -37,3 +37,10 @@ def test_many_queries_use_webgl_and_very_many_are_a_stated_sample():
     assert {t.type for t in figure.data} == {"scattergl"}
     assert sum(len(t.x) for t in figure.data) == 50_000
     assert "sample of 50,000 of 60,000" in figure.layout.title.text
+
+
+def test_a_line_far_above_is_pointed_at_and_flattens_nothing():
+    outputs, costs = np.array([-1.0, 1.0]), np.array([3, 9])
+    figure = effort(outputs, costs, np.array([-1, 1]), ("no", "yes"), n_vectors=900)
+    assert figure.layout.yaxis.range[1] < 20
+    assert figure.layout.annotations[0].text == "↑ all 900 support vectors"

@@ -47,7 +47,7 @@ def test_the_step_only_reads_again(page, monkeypatch):
 
 def test_every_order_has_its_lines(page):
     names = {t["name"] for t in figure(page, "orderings")["data"]}
-    assert names == {"min_wz", "given", "sgma", "min_wz_n", "mean_lh_n", "hybrid"}
+    assert names == {"min_wz", "given", "sgma", "min_wz_n", "mean_lh_n", "hybrid", "cells"}
     for drawn in figure(page, "orderings")["data"]:
         assert np.isfinite(array(drawn["y"])).all()
 
@@ -100,7 +100,7 @@ def test_a_run_takes_nothing_back_from_a_slider_moved_meanwhile():
         assert not widget.proto.set_value, "an assigned value overrules the browser's"
 
 
-@pytest.mark.parametrize("order", ["min_wz", "min_wz_n", "mean_lh_n", "hybrid"])
+@pytest.mark.parametrize("order", ["min_wz", "min_wz_n", "mean_lh_n", "hybrid", "cells"])
 def test_the_code_to_take_home_rebuilds_the_page(order):
     page = open_page(PAGE, data="two_moons", n=300, basis=order, step=7)
     names = {}
@@ -108,6 +108,18 @@ def test_the_code_to_take_home_rebuilds_the_page(order):
     assert f"{names['clf'].steps(names['X_test']).mean():.1f}" == metric(page, "Mean kernel values")
     low, high = names["lower"][0], names["upper"][0]
     assert any(f"[{low:.4g}, {high:.4g}]" in text.value for text in page.markdown)
+
+
+def test_time_stands_beside_counts(page):
+    for kind in ("Time, one query", "Time, batch"):
+        assert float(metric(page, kind).removesuffix("x")) > 0
+
+
+def test_one_kernel_value_is_one(page):
+    page.slider(key="step").set_value(1)
+    run(page)
+    assert "After **1 kernel value**" in text(page)
+    assert "of all queries are decided" in text(page)
 
 
 def test_a_narrow_interval_is_told_with_ends_that_differ():

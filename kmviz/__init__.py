@@ -14,6 +14,7 @@ if TYPE_CHECKING:  # the same names again, for those who read types
     from kmviz.evaluation.accelerate import accelerate as accelerate
     from kmviz.evaluation.audit import audit as audit
     from kmviz.evaluation.compare import compare as compare
+    from kmviz.io.export import export as export
     from kmviz.io.storage import load as load, save as save
     from kmviz.machines import KernelMachine as KernelMachine
     from kmviz.methods.anytime import AnytimeClassifier as AnytimeClassifier
@@ -62,6 +63,7 @@ _HOMES = {
     "audit": "kmviz.evaluation.audit",
     "compare": "kmviz.evaluation.compare",
     "datasets": "kmviz.datasets",
+    "export": "kmviz.io.export",
     "kernels": "kmviz.kernels",
     "load": "kmviz.io.storage",
     "machines": "kmviz.machines",

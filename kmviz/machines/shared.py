@@ -76,9 +76,9 @@ class SharedMachines:
             )
         if not self._fits:
             return self._exactly(X)
-        if self._slope is not None:
-            return X @ self._slope - self.bias
         rows = self.kernel.embed(X) if self._embeds else X
+        if self._slope is not None:
+            return rows @ self._slope - self.bias
         if len(X) > LOOP_ROWS:
             return self._in_blocks(X, rows)
         output = np.empty((len(X), len(self.bias)))

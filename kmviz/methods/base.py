@@ -131,6 +131,11 @@ class PairsClassifier(ClassifierMixin, BaseEstimator):
     #: the first of them wins, as in an SVC with `break_ties=False`.
     _breaks_ties = True
 
+    @property
+    def winners_break_ties(self) -> bool:
+        """With several classes: whether summed outputs decide between classes of as many votes."""
+        return self._breaks_ties
+
     #: With several classes: whether `decision_function` keeps a column for each pair, as in an
     #: SVC with `decision_function_shape="ovo"`.
     _keeps_pairs = False
@@ -229,6 +234,11 @@ class MachineClassifier(PairsClassifier):
         rows = self._rows(X)
         outputs = np.column_stack([m.decision_function(rows) for m in self._exact_machines()])
         return probabilities(outputs, a, b, len(self.classes_))
+
+    @property
+    def affine_map(self) -> Affine | None:
+        """What the steps before the machine come to, where they are scalers and projections."""
+        return self._affine
 
     def machine_rows(self, X: ArrayLike) -> NDArray[Any]:
         """Return rows as the machines read them: checked, and past the steps before."""

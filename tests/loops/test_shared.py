@@ -11,7 +11,8 @@ from kmviz.machines import KernelMachine
 from kmviz.machines.shared import SharedMachines
 
 RNG = np.random.default_rng(0)
-KERNELS = [Linear(), Polynomial(3, 0.5, 1.0), RBF(0.4), Normalized(Polynomial(9))]
+KERNELS = [Linear(), Polynomial(3, 0.5, 1.0), RBF(0.4), Normalized(Polynomial(9)),
+           Normalized(Linear()), Normalized(RBF(0.4))]  # fmt: skip
 
 
 @pytest.mark.parametrize("kernel", KERNELS, ids=repr)

@@ -37,11 +37,14 @@ from numpy.typing import ArrayLike, NDArray
 from sklearn.base import BaseEstimator
 from sklearn.frozen import FrozenEstimator
 from sklearn.model_selection import train_test_split
+from sklearn.pipeline import Pipeline
 from sklearn.utils import check_random_state
 from sklearn.utils._param_validation import Interval, RealNotInt, StrOptions
+from sklearn.utils.validation import check_is_fitted
 
 from kmviz.kernels import RBF
 from kmviz.machines import KernelMachine
+from kmviz.machines.as_svc import as_svc
 from kmviz.methods.base import MachineClassifier, Problem
 from kmviz.methods.promise import Promise, upper_bound
 from kmviz.methods.reduced.engine import CONFIDENCE, ReducedEngine
@@ -258,6 +261,38 @@ class ReducedSetClassifier(MachineClassifier):
         if getattr(self, "vectors_", None) is None:
             return super().decision_function(X)
         return self._aggregate(outputs(self.machines_, self._rows(X)))
+
+    def to_svc(self) -> Any:
+        """Return the reduced machine as a plain fitted `SVC`, for where kmviz is not installed.
+
+        Behind the fitted steps of a pipeline it is the last step of a `Pipeline`. A kernel that
+        libsvm does not know stays the callable that it is. With several classes libsvm asks each
+        class's vectors apart, so that vectors in common are there once for each class but one.
+
+        Examples
+        --------
+        >>> import numpy as np
+        >>> from sklearn.datasets import make_moons
+        >>> from kmviz import ReducedSetClassifier
+        >>> X, y = make_moons(200, noise=0.2, random_state=0)
+        >>> clf = ReducedSetClassifier(n_vectors=8).fit(X, y)
+        >>> svc = clf.to_svc()
+        >>> type(svc).__name__, len(svc.support_vectors_)
+        ('SVC', 8)
+        >>> bool(np.allclose(svc.decision_function(X), clf.decision_function(X), atol=1e-9))
+        True
+        """
+        check_is_fitted(self, "engines_")
+        shape = "ovo" if self._keeps_pairs else "ovr"
+        svc = as_svc(
+            self.machines_, self.classes_, break_ties=self._breaks_ties,
+            decision_function_shape=shape,
+        )  # fmt: skip
+        if self.preprocessing_ is not None:
+            return Pipeline([*self.preprocessing_.steps, ("svc", svc)])
+        if hasattr(self, "feature_names_in_"):
+            svc.feature_names_in_ = self.feature_names_in_
+        return svc
 
     def steps(self, X: ArrayLike) -> NDArray[np.intp]:
         """Return how many kernel values each row takes, over all pairs of classes."""

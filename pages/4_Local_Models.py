@@ -4,7 +4,7 @@ import streamlit as st
 
 from kmviz import ui
 from kmviz.figures import falk as figures
-from kmviz.ui import falk
+from kmviz.ui import falk, falk_words
 
 problem = ui.frame("Local models", own=falk.OWN)
 st.markdown(
@@ -22,34 +22,31 @@ one.selectbox("Who answers", list(falk.SELECTS), key="select", format_func=falk.
 two.selectbox("Centres in", list(falk.COVERS), key="cover", format_func=falk.COVERS.get)
 three.selectbox("Kernel width", list(falk.WIDTHS), key="width", format_func=falk.WIDTHS.get)
 four.toggle(
-    "Mark noise", key="removed", help="Training rows that their own local model contradicts."
+    "Mark noise", key="removed",
+    help="Training rows that the model of their own centre puts into the other class.",
 )  # fmt: skip
 
-reading = falk.read(problem)
-trace = falk.trace(problem, reading)
-ui.metrics(falk.metrics(problem, reading, trace))
-st.markdown(falk.sentence(problem, reading, trace))
-picture = figures.local_map(
-    ui.plane(problem), falk.map_of(problem, reading, trace), problem.query
-)  # fmt: skip
+page = falk.page(problem)
+ui.metrics(falk_words.metrics(problem, page))
+st.markdown(falk_words.sentence(problem, page))
+picture = figures.local_map(ui.plane(problem), falk.map_of(problem, page), problem.query)
 ui.chart(
     picture, "local_map",
     "Training points, the neighbourhoods of the centres, the regions they answer for, local and "
     "composed boundaries, and the global SVM's.",
     on_select=ui.pick("local_map"),
 )  # fmt: skip
-ui.look_for(falk.look_at_map(problem, reading))
+ui.look_for(falk_words.look_at_map(problem, page))
 
 st.subheader("How local should it be?", anchor=False)
-table = falk.sweep(problem)
+table = falk.sweep(problem, page)
 ui.chart(
-    figures.local_sweep(table, 1 - problem.test_error, problem.n_vectors, st.session_state["k"]),
-    "local_sweep",
-    "Accuracy, kernel values a query and number of models against k, the global SVM as lines.",
+    figures.local_sweep(table, falk.whole(problem), st.session_state["k"]), "local_sweep",
+    "Accuracy, kernel values per query and training time against k, the global SVM as lines.",
 )  # fmt: skip
-ui.look_for(falk.look_at_sweep(problem, table))
+ui.look_for(falk_words.look_at_sweep(problem, page, table))
 ui.take_home(
-    problem, estimator=lambda: falk.estimator(problem, reading), trace=trace.to_frame,
-    figure=picture, code=falk.code(problem), name="local_models",
+    problem, estimator=lambda: page.shown.estimator(select=page.select), trace=page.trace.to_frame,
+    figure=picture, code=page.shown.code(select=page.select), name="local_models",
 )  # fmt: skip
 ui.finish()

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
@@ -12,49 +12,10 @@ from numpy.typing import NDArray
 
 from kmviz.figures import theme
 from kmviz.figures.boundary import Plane, click_layer, query_mark, training_points
+from kmviz.traces import LocalMap
 
 #: Slots that regions take turns in.
 REGIONS = theme.COLORS[2:10]
-
-
-@dataclass(frozen=True, eq=False)
-class LocalMap:
-    """What there is to draw of local models around one query.
-
-    Attributes
-    ----------
-    centers : array of shape (M, 2)
-        Where the centres stand in the plane.
-    inner, outer : arrays of shape (M,)
-        Radii of the k'- and the k-neighbourhoods; of no meaning in a projection.
-    regions, composed : arrays of shape (len(y), len(x)) or None
-        The model that answers at each grid point, and what it says there; None in a projection.
-    lines : array of shape (S, 2, 2)
-        Pieces of the local boundaries, each inside its own neighbourhood.
-    answering : int
-        The model that answers the query.
-    nearest : array of shape (2,)
-        The training point nearest to the query.
-    members, vectors : arrays of shape (k, 2) and (s, 2)
-        The neighbourhood of the answering model, and its support vectors.
-    n_cover : int
-        k', the members that the centre answers for.
-    removed : array of shape (r, 2)
-        Points that noise reduction would remove; empty where not asked for.
-    """
-
-    centers: NDArray
-    inner: NDArray
-    outer: NDArray
-    regions: NDArray | None
-    composed: NDArray | None
-    lines: NDArray
-    answering: int
-    nearest: NDArray
-    members: NDArray
-    vectors: NDArray
-    n_cover: int
-    removed: NDArray
 
 
 def local_map(plane: Plane, local: LocalMap, query: int, height: int = 620) -> go.Figure:
@@ -235,41 +196,42 @@ def zero_lines(x: NDArray, y: NDArray, values: NDArray) -> NDArray[np.float64]:
     return np.stack(ends, axis=1) if len(odd) else np.zeros((0, 2, 2))
 
 
-def local_sweep(sweep: pd.DataFrame, svm_accuracy: float, m: int, k: int) -> go.Figure:
-    """Draw accuracy, cost of a query and number of models against k, the global SVM as lines.
+def local_sweep(sweep: pd.DataFrame, whole: Mapping[str, float], k: int) -> go.Figure:
+    """Draw accuracy, cost of a query and training time against k, the global SVM's as lines.
 
     Parameters
     ----------
     sweep : frame
-        A row a k: `n_neighbors, accuracy, steps, models`.
-    svm_accuracy, m : the global SVM's accuracy and support vectors
+        One row for each k: `n_neighbors, accuracy, steps, seconds, models`.
+    whole : mapping
+        `accuracy`, `steps` and `seconds` of the global SVM.
     k : the neighbourhood size chosen
     """
     x = theme.light(sweep["n_neighbors"])
     panels = [
-        ("accuracy", "accuracy", "y", svm_accuracy, "global SVM"),
-        ("kernel values a query", "steps", "y2", float(m), "global SVM: m"),
-        ("local models", "models", "y3", None, None),
+        ("accuracy", "accuracy", "y"),
+        ("kernel values per query", "steps", "y2"),
+        ("training time", "seconds", "y3"),
     ]
     traces = []
-    for i, (name, column, axis, level, level_name) in enumerate(panels):
+    for i, (name, column, axis) in enumerate(panels):
         color, symbol = theme.COLORS[i + 2], theme.SYMBOLS[i]
-        traces.append(
+        traces += [
             theme.trace(
                 "scatter",
                 x=x, y=theme.light(sweep[column]), yaxis=axis, mode="lines+markers", name=name,
                 line={"color": color}, marker={"symbol": symbol, "size": 8, "color": color},
-                hovertemplate=f"k = %{{x:.0f}}<br>{name} %{{y:.4g}}<extra></extra>",
-            )
-        )  # fmt: skip
-        if level is not None:
-            traces.append(
-                theme.trace(
-                    "scatter",
-                    x=x[[0, -1]], y=theme.light([level, level]), yaxis=axis, mode="lines",
-                    name=level_name, line={"color": theme.COLORS[7], "dash": "dash"},
-                )
-            )  # fmt: skip
+                customdata=sweep["models"].to_numpy(dtype=np.int32),
+                hovertemplate=f"k = %{{x:.0f}}, %{{customdata}} models<br>{name} %{{y:.4g}}"
+                "<extra></extra>",
+            ),
+            theme.trace(
+                "scatter",
+                x=x[[0, -1]], y=theme.light([whole[column]] * 2), yaxis=axis, mode="lines",
+                name="global SVM", line={"color": theme.COLORS[7], "dash": "dash"},
+                showlegend=i == 0,
+            ),
+        ]  # fmt: skip
     log = {"type": "log", "automargin": True}
     return theme.figure(
         traces, "neighbourhood size k (points)", "accuracy (share)", height=520,
@@ -277,5 +239,5 @@ def local_sweep(sweep: pd.DataFrame, svm_accuracy: float, m: int, k: int) -> go.
         xaxis={"type": "log", "anchor": "y3"},
         yaxis={"domain": [0.68, 1.0]},
         yaxis2={"title": {"text": "kernel values"}, "domain": [0.35, 0.62], **log},
-        yaxis3={"title": {"text": "models"}, "domain": [0.0, 0.28], **log},
+        yaxis3={"title": {"text": "seconds"}, "domain": [0.0, 0.28], **log},
     )  # fmt: skip

@@ -1,7 +1,8 @@
-"""What the Local models page reads: trained local models, their regions, and the sweep over k."""
+"""What the Local models page shows: trained local models, their regions, and the sweep over k."""
 
 from __future__ import annotations
 
+import time
 from dataclasses import dataclass
 from typing import Any
 
@@ -10,16 +11,15 @@ import pandas as pd
 import streamlit as st
 from numpy.typing import NDArray
 
-from kmviz.figures.falk import LocalMap, zero_lines
-from kmviz.methods.falk import FaLKClassifier, LocalNoiseReducer
-from kmviz.methods.falk.models import answer
-from kmviz.methods.falk.neighbors import search_rows
-from kmviz.methods.falk.selection import risk_bound
-from kmviz.traces import LocalTrace
+from kmviz.figures.falk import zero_lines
+from kmviz.methods.falk import FaLKClassifier
+from kmviz.traces import LocalMap, LocalModel, LocalReading, LocalTrace
 from kmviz.ui import state
+from kmviz.ui.fitted import Shown, show
 from kmviz.ui.params import Choice, Flag, Number
 from kmviz.ui.plane import grid, plane
 from kmviz.ui.problem import Problem
+from kmviz.ui.work import Shelf
 
 OWN = {
     "k": Number(60, 2, 2000),
@@ -38,29 +38,39 @@ WIDTHS = {"machine": "the machine's", "local": "each its own (median)"}
 
 #: Boundaries and circles are drawn for at most this many models, those nearest to the query.
 DRAWN = 50
+#: Test rows that accuracies rest on, at most.
+MOST_ROWS = 10_000
 SWEEP = (5, 10, 20, 40, 80, 160, 320, 640, 1280)
+
+_regions, _sweeps = Shelf(8), Shelf(16)
 
 
 @dataclass(frozen=True, eq=False)
-class Reading:
-    """Trained local models and everything a click reads.
+class Page:
+    """The local models as the page shows them.
 
     Attributes
     ----------
-    outputs, steps : arrays of shape (n_test,)
-        Outputs and kernel values of the test rows.
-    regions, composed : arrays of the grid's shape, or None where the data is no plane
-    inner, outer : arrays of shape (M,)
-        Radii of the k'- and k-neighbourhoods.
+    shown : Shown
+    select : str
+        Which model answers.
+    classifier : FaLKClassifier
+    reading : LocalReading
+        What it makes of the test rows.
+    trace : LocalTrace
+        The query's record.
+    model : LocalModel
+        The model that answers it.
+    accuracy : float
+        On the test rows.
     """
 
+    shown: Shown
+    select: str
     classifier: FaLKClassifier
-    outputs: NDArray[np.float64]
-    steps: NDArray[np.intp]
-    regions: NDArray[np.int32] | None
-    composed: NDArray[np.float32] | None
-    inner: NDArray[np.float64]
-    outer: NDArray[np.float64]
+    reading: LocalReading
+    trace: LocalTrace
+    model: LocalModel
     accuracy: float
 
 
@@ -72,236 +82,124 @@ def limit(problem: Problem) -> int:
     return most
 
 
-def read(problem: Problem) -> Reading:
+def parameters(problem: Problem, k: int, n_cover: int) -> dict[str, Any]:
+    """Return what the controls say of the estimator."""
+    session = st.session_state
+    is_local = session["width"] == "local" and session["kernel"] == "rbf"
+    kernel = {"gamma": "local"} if is_local else {"kernel": problem.machine.kernel}
+    return {
+        "n_neighbors": k,
+        "n_cover": n_cover,
+        **kernel,
+        "C": float(problem.svc.C),
+        "cover": session["cover"],
+        "random_state": 0,
+    }
+
+
+def page(problem: Problem) -> Page:
     """Return the local models that the session describes, trained or from the cache."""
     session = st.session_state
-    return _read(
-        problem.key, session["k"], session["kp"], session["select"], session["cover"],
-        session["width"], problem,
+    chosen, select = parameters(problem, session["k"], session["kp"]), session["select"]
+    shown = show(problem, "falk", chosen, MOST_ROWS)
+    reading, clf = shown.study.read(select=select), shown.study.classifier(select=select)
+    record = clf.trace(problem.x)
+    return Page(
+        shown, select, clf, reading, record, clf.local_model(record.model),
+        _accuracy(problem, reading, shown.rows),
     )  # fmt: skip
 
 
-def trace(problem: Problem, reading: Reading) -> LocalTrace:
-    """Return the record of the selected query."""
-    return reading.classifier.trace(problem.x)
+def _accuracy(problem: Problem, reading: LocalReading, rows: NDArray[Any]) -> float:
+    return float(np.mean((reading.outputs > 0) == (problem.data.y_test[rows] > 0)))
 
 
-def map_of(problem: Problem, reading: Reading, record: LocalTrace) -> LocalMap:
+def map_of(problem: Problem, page: Page) -> LocalMap:
     """Return what the map draws around the selected query."""
-    clf, view = reading.classifier, plane(problem)
-    drawn, answering = _drawn(clf, problem.x, record.model)
-    lines = np.zeros((0, 2, 2), dtype=np.float32)
-    if reading.regions is not None:
-        lines = _local_lines(problem.key, _key_of(), tuple(drawn), problem, reading)
-    members = view.points[clf.neighborhood(record.model)]
-    removed = view.points[:0]
-    if st.session_state["removed"]:
-        removed = view.points[noise(problem)]
-    return LocalMap(
-        centers=view.points[clf.centers_[drawn]], inner=reading.inner[drawn],
-        outer=reading.outer[drawn], regions=reading.regions, composed=reading.composed,
-        lines=lines, answering=answering, nearest=view.points[record.nearest],
-        members=members, vectors=view.points[record.index[1:]], n_cover=clf.n_cover_,
-        removed=removed,
-    )  # fmt: skip
-
-
-def noise(problem: Problem) -> NDArray[np.bool_]:
-    """Return which training rows noise reduction would remove."""
-    return _noise(problem.key, st.session_state["k"], problem)
-
-
-def sweep(problem: Problem) -> pd.DataFrame:
-    """Return accuracy, cost and number of models for growing k, k' half of it."""
-    session = st.session_state
-    return _sweep(problem.key, session["select"], session["cover"], session["width"], problem)
-
-
-def metrics(problem: Problem, reading: Reading, record: LocalTrace) -> list[tuple[str, str, str]]:
-    """The page's figures."""
-    clf = reading.classifier
-    mean, svm = reading.steps.mean(), 1 - problem.test_error
-    members = clf.neighborhood(record.model)
-    wrong = clf.predict(clf.rows_[members]) != problem.data.y_train[members]
-    n, d = clf.rows_.shape
-    bound = risk_bound(n, clf.n_neighbors_, float(wrong.mean()), d + 1)
-    return [
-        ("Accuracy", f"{reading.accuracy:.1%}", f"On the test rows. Global SVM: {svm:.1%}."),
-        ("Local models", f"{len(clf.models_):,}", f"SVMs of {clf.n_neighbors_} points each."),
-        (
-            "Kernel values a query", f"{mean:.1f}",
-            f"Support vectors of the model that answers, on average; the global SVM takes "
-            f"{problem.n_vectors:,}. The neighbour search adds about {clf.overhead_:.0f}.",
-        ),
-        (
-            "Bound of eq. 13", f"{bound:.2f}",
-            "On the risk of the model that answers, taking hyperplanes (h = d + 1); over 1 it "
-            "says nothing. What counts is where it is least as k moves.",
-        ),
-    ]  # fmt: skip
-
-
-def sentence(problem: Problem, reading: Reading, record: LocalTrace) -> str:
-    """Say what happened to the query."""
-    names, clf = problem.names, reading.classifier
-    answered, exact = names[int(record.output > 0)], names[int(problem.exact[problem.query] > 0)]
-    agrees = "as the global SVM does" if answered == exact else f"the global SVM says {exact}"
-    how = (
-        f"its nearest training point is row {record.nearest}, which belongs to the centre at row "
-        f"{record.center}"
-        if clf.select == "point"
-        else f"the nearest centre is row {record.center}"
-    )
-    model = (
-        f"whose SVM has {record.stop} support vectors and says {record.output:.3g}"
-        if record.stop
-        else "whose neighbourhood holds one class only"
-    )
-    return (
-        f"**Query {problem.query}** (★): {how}, {model}: **{answered}**, {agrees}."
-    )  # fmt: skip
-
-
-def look_at_map(problem: Problem, reading: Reading) -> str:
-    clf = reading.classifier
-    empty = float(np.mean(clf.models_.sizes() == 0))
-    told = f"{empty:.0%} of the neighbourhoods hold one class and need no SVM"
-    many = len(clf.models_) > DRAWN
-    cut = f" Circles of the {DRAWN} centres nearest to the query are drawn." if many else ""
-    if reading.regions is None:
-        return (
-            f"The centre that answers is linked to the {clf.n_cover_} points that are its; {told}."
-            " With many features, finding the nearest point can take longer than the answer of "
-            "its SVM; the option `projection` shortens the search."
-        )
-    return (
-        f"Each colour is answered by one centre; {told}. Where the dashed composed boundary jumps, "
-        f"two neighbouring models disagree: a smaller k' makes the jumps smaller.{cut} Click a "
-        "place to make the test row there the query."
-    )
-
-
-def look_at_sweep(problem: Problem, table: pd.DataFrame) -> str:
-    best = table.loc[table["accuracy"].idxmax()]
-    gap = best["accuracy"] - (1 - problem.test_error)
-    side = "as accurate as" if abs(gap) < 0.002 else "above" if gap > 0 else "below"
-    return (
-        f"Best at k = {int(best['n_neighbors'])}: {best['accuracy']:.1%}, {side} the global SVM, "
-        f"with {best['steps']:.0f} kernel values a query instead of {problem.n_vectors:,}. A "
-        "larger k takes fewer models and more kernel values each."
-    )
-
-
-def estimator(problem: Problem, reading: Reading) -> bytes:
-    return problem.packed(reading.classifier)
-
-
-def code(problem: Problem) -> str:
-    """The lines that rebuild the page's models."""
-    session = st.session_state
-    kernel, gamma = _kernel(problem, session["width"])
-    written = f"gamma={gamma!r}" if kernel == "rbf" and gamma == "local" else f"kernel={kernel!r}"
-    imported = "" if gamma == "local" else "from kmviz.kernels import *\n"
-    return (
-        f"{problem.code}\n{imported}from kmviz import FaLKClassifier\n"
-        f"local = FaLKClassifier(n_neighbors={session['k']}, n_cover={session['kp']}, {written},\n"
-        f"    C={problem.svc.C:g}, select={session['select']!r}, cover={session['cover']!r},\n"
-        "    random_state=0).fit(X, y)\n"
-        f"print(local.trace(X_test[{problem.query}]).to_frame())"
-    )
-
-
-def _kernel(problem: Problem, width: str) -> tuple[Any, Any]:
-    if width == "local" and st.session_state["kernel"] == "rbf":
-        return "rbf", "local"
-    return problem.machine.kernel, "scale"
-
-
-def _key_of() -> tuple:
-    session = st.session_state
-    return tuple(session[name] for name in ("k", "kp", "cover", "width"))
-
-
-@st.cache_resource(max_entries=8, show_spinner="Training the local models …", show_time=True)
-def _fitted(key: tuple, k: int, kp: int, cover: str, width: str, _problem: Problem) -> Any:
-    kernel, gamma = _kernel(_problem, width)
-    return FaLKClassifier(
-        k, min(kp, k), kernel=kernel, gamma=gamma, C=_problem.svc.C, cover=cover, random_state=0,
-        n_jobs=-1,
-    ).fit(_problem.data.X_train, _problem.data.y_train)  # fmt: skip
-
-
-@st.cache_resource(max_entries=16, show_spinner=False)
-def _read(
-    key: tuple, k: int, kp: int, select: str, cover: str, width: str, _problem: Problem
-) -> Reading:
-    clf = _fitted(key, k, kp, cover, width, _problem).selecting(select)
-    data = _problem.data
-    outputs = clf.decision_function(data.X_test)
+    clf, model, view = page.classifier, page.model, plane(problem)
+    drawn = _drawn(clf, problem.x, model.model)
     regions = composed = None
-    if _problem.is_plane:
-        x, y, rows = grid(_problem)
-        models, which, _ = clf._local(rows)
-        regions = which.reshape(len(y), len(x))
-        composed = clf._evaluate(models, which, rows)[:, 0].reshape(len(y), len(x))
-    radii = np.zeros((len(clf.models_), 2))
-    if _problem.is_plane:
-        centers = data.X_train[clf.centers_]
-        found = clf.index_.query(search_rows(clf.kernel_, centers), clf.n_neighbors_)
-        ends = data.X_train[found[:, [clf.n_cover_ - 1, -1]]]
-        radii = np.linalg.norm(ends - centers[:, None], axis=2)
-    return Reading(
-        classifier=clf, outputs=outputs, steps=clf.steps(data.X_test), regions=regions,
-        composed=None if composed is None else composed.astype(np.float32), inner=radii[:, 0],
-        outer=radii[:, 1], accuracy=float(np.mean((outputs > 0) == (data.y_test > 0))),
+    lines, radii = np.zeros((0, 2, 2), dtype=np.float32), np.zeros((len(drawn), 2))
+    if problem.is_plane:
+        key = (problem.key, tuple(sorted(page.shown.parameters.items())), page.select)
+        regions, composed = _regions.get(key, lambda: _on_grid(problem, clf), "Asking the plane")
+        radii = clf.radii(drawn)
+        lines = _local_lines(clf, drawn, radii[:, 1])
+    removed = clf.contradicted() if st.session_state["removed"] else slice(0)
+    return LocalMap(
+        centers=view.points[clf.centers_[drawn]], inner=radii[:, 0], outer=radii[:, 1],
+        regions=regions, composed=composed, lines=lines,
+        answering=int(np.searchsorted(drawn, model.model)),
+        nearest=view.points[page.trace.nearest], members=view.points[model.members],
+        vectors=view.points[model.vectors], n_cover=model.n_cover, removed=view.points[removed],
     )  # fmt: skip
 
 
-def _drawn(clf: FaLKClassifier, x: NDArray[Any], model: int) -> tuple[NDArray[Any], int]:
-    """Return the models to draw, nearest to the query first kept, and where `model` is in them."""
+def _on_grid(problem: Problem, clf: FaLKClassifier) -> tuple[NDArray[Any], NDArray[Any]]:
+    """Return the model that answers at each grid point, and what it says."""
+    x, y, rows = grid(problem)
+    shape = (len(y), len(x))
+    outputs = clf.decision_function(rows).astype(np.float32)
+    return clf.apply(rows).reshape(shape), outputs.reshape(shape)
+
+
+def _drawn(clf: FaLKClassifier, x: NDArray[Any], model: int) -> NDArray[Any]:
+    """Return the models to draw: those nearest to the query, the answering one among them."""
     gaps = np.linalg.norm(clf.rows_[clf.centers_] - x, axis=1)
     gaps[model] = -1.0
-    drawn = np.sort(np.argsort(gaps, kind="stable")[:DRAWN])
-    return drawn, int(np.searchsorted(drawn, model))
+    return np.sort(np.argsort(gaps, kind="stable")[:DRAWN])
 
 
-@st.cache_data(max_entries=32, show_spinner=False)
 def _local_lines(
-    key: tuple, own: tuple, drawn: tuple, _problem: Problem, _reading: Reading, size: int = 20
+    clf: FaLKClassifier, drawn: NDArray[Any], reach: NDArray[Any], size: int = 20
 ) -> NDArray[np.float32]:
     """Each local boundary inside its k-neighbourhood."""
-    clf, pieces = _reading.classifier, [np.zeros((0, 2, 2))]
+    pieces = [np.zeros((0, 2, 2))]
     side = np.linspace(-1, 1, size)
     square = np.column_stack([a.ravel() for a in np.meshgrid(side, side)])
     inside = (square**2).sum(axis=1) <= 1.02
-    models = np.array([m for m in drawn if clf.models_.sizes()[m]], dtype=np.intp)
+    has_boundary = clf.models_.sizes()[drawn] > 0
+    models, reach = drawn[has_boundary], reach[has_boundary]
     centers = clf.rows_[clf.centers_[models]].astype(np.float64)
-    reach = _reading.outer[models]
     rows = (centers[:, None] + square * reach[:, None, None]).reshape(-1, 2)
-    which = np.repeat(models, len(square))
-    values = answer(clf.models_, which, rows, clf.embedded_, clf.kernel_, -1)[:, 0]
+    values = clf.asked(np.repeat(models, len(square)), rows) if len(rows) else np.zeros(0)
     values = np.where(np.tile(inside, len(models)), values, np.nan).reshape(-1, size, size)
     for center, radius, field in zip(centers, reach, values, strict=True):
         pieces.append(zero_lines(center[0] + radius * side, center[1] + radius * side, field))
     return np.concatenate(pieces).astype(np.float32)
 
 
-@st.cache_data(max_entries=16, show_spinner="Looking for noise …", show_time=True)
-def _noise(key: tuple, k: int, _problem: Problem) -> NDArray[np.bool_]:
-    reducer = LocalNoiseReducer(
-        n_neighbors=k, kernel=_problem.machine.kernel, C=_problem.svc.C, random_state=0, n_jobs=-1
-    )
-    reducer.fit_resample(_problem.data.X_train, _problem.data.y_train)
-    return reducer.noise_
+def sweep(problem: Problem, page: Page) -> pd.DataFrame:
+    """Return accuracy, cost, training time and number of models for growing k, k' half of it."""
+    key = (problem.key, tuple(sorted(parameters(problem, 0, 0).items())))
+    found = _sweeps.get(key, lambda: _swept(problem, page.shown.rows), "Training for every k")
+    return found[page.select]
 
 
-@st.cache_data(max_entries=16, show_spinner="Training for every k …", show_time=True)
-def _sweep(key: tuple, select: str, cover: str, width: str, _problem: Problem) -> pd.DataFrame:
-    n, d = _problem.data.X_train.shape
+def _swept(problem: Problem, asked: NDArray[Any]) -> dict[str, pd.DataFrame]:
+    """Return a table for each way to choose who answers: the models are the same."""
+    data = problem.data
+    n, d = data.X_train.shape
     most = min(n, 1280 if d <= 60 else 320)
-    rows = []
+    rows: dict[str, list[tuple]] = {select: [] for select in SELECTS}
     for k in [k for k in SWEEP if k <= most] or [n]:
-        reading = _read(key, k, max(1, k // 2), select, cover, width, _problem)
-        mean = max(float(reading.steps.mean()), 0.1)
-        rows.append((k, reading.accuracy, mean, len(reading.classifier.models_)))
-    return pd.DataFrame(rows, columns=["n_neighbors", "accuracy", "steps", "models"])
+        start = time.perf_counter()
+        chosen = parameters(problem, k, max(1, k // 2))
+        clf = FaLKClassifier(**chosen).fit(data.X_train, data.y_train)
+        seconds, study = time.perf_counter() - start, clf.study(data.X_test[asked])
+        for select, table in rows.items():
+            reading = study.read(select=select)
+            steps = max(float(reading.steps.mean()), 0.1)  # drawn on a log scale
+            accuracy = _accuracy(problem, reading, asked)
+            table.append((k, accuracy, steps, seconds, len(clf.models_)))
+    names = ["n_neighbors", "accuracy", "steps", "seconds", "models"]
+    return {select: pd.DataFrame(table, columns=names) for select, table in rows.items()}
+
+
+def whole(problem: Problem) -> dict[str, float]:
+    """Return what the sweep is compared with: the global SVM."""
+    return {
+        "accuracy": 1.0 - problem.test_error,
+        "steps": float(problem.n_vectors),
+        "seconds": problem.fit_seconds,
+    }

@@ -7,6 +7,7 @@ come from the same two mappings.
 
 from __future__ import annotations
 
+import time
 from collections.abc import Mapping
 from copy import copy
 from dataclasses import dataclass
@@ -42,6 +43,8 @@ class Shown:
     rows : array
         The test rows studied, as places in `problem.data.X_test`.
     study : Study
+    fit_seconds : float
+        How long it took to fit, when it was fitted.
     over : Shown or None
         The method whose machine this one stands in for; None: that of the problem.
     """
@@ -51,6 +54,7 @@ class Shown:
     parameters: Mapping[str, Any]
     rows: np.ndarray
     study: Study
+    fit_seconds: float = 0.0
     over: Shown | None = None
 
     def estimator(self, **choice: Any) -> bytes:
@@ -81,12 +85,21 @@ def show(
     known = method(name)
     below = () if over is None else (over.method.name, *sorted(over.parameters.items()))
     key = (problem.key, name, tuple(sorted(parameters.items())), below)
-    clf = _fitted.get(key, lambda: _fit(problem, known, parameters, over), f"{known.title}:")
+    clf, seconds = _fitted.get(
+        key, lambda: _timed(problem, known, parameters, over), f"{known.title}:"
+    )
     n = len(problem.data.X_test)
     rows = np.unique(np.linspace(0, n - 1, min(n, most)).astype(np.intp))
     X = problem.data.X_test[rows]
     study = _studies.get((*key, most), lambda: clf.study(X), f"{known.title}: asking all queries")
-    return Shown(problem, known, dict(parameters), rows, study, over)
+    return Shown(problem, known, dict(parameters), rows, study, seconds, over)
+
+
+def _timed(problem: Problem, known: Method, parameters: Mapping[str, Any], over: Any) -> Any:
+    """Return the fitted classifier and the seconds that it took."""
+    start = time.perf_counter()
+    fitted = _fit(problem, known, parameters, over)
+    return fitted, time.perf_counter() - start
 
 
 def _fit(problem: Problem, known: Method, parameters: Mapping[str, Any], over: Any) -> Any:

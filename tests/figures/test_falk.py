@@ -5,7 +5,8 @@ import pandas as pd
 import pytest
 
 from kmviz.figures.boundary import Plane
-from kmviz.figures.falk import LocalMap, local_map, local_sweep, zero_lines
+from kmviz.figures.falk import local_map, local_sweep, zero_lines
+from kmviz.traces import LocalMap
 
 
 def test_zero_lines_follow_a_circle():
@@ -74,13 +75,15 @@ def test_a_projection_has_links_instead_of_circles(plane):
 
 def test_the_sweep_has_the_svm_as_lines():
     sweep = pd.DataFrame(
-        {"n_neighbors": [10, 100], "accuracy": [0.8, 0.9], "steps": [5, 40], "models": [90, 9]}
-    )
-    figure = local_sweep(sweep, 0.85, 300, 60)
-    traces = by_name(figure)
-    np.testing.assert_allclose(traces["accuracy"].y, [0.8, 0.9], atol=1e-6)
-    np.testing.assert_allclose(traces["global SVM"].y, 0.85, atol=1e-6)
-    np.testing.assert_allclose(traces["global SVM: m"].y, 300)
-    np.testing.assert_allclose(traces["local models"].y, [90, 9])
+        {"n_neighbors": [10, 60], "accuracy": [0.8, 0.9], "steps": [4.0, 20.0],
+         "seconds": [0.2, 0.1], "models": [90, 12]}
+    )  # fmt: skip
+    figure = local_sweep(sweep, {"accuracy": 0.85, "steps": 300, "seconds": 2.0}, 60)
+    curves = {t.name: t for t in figure.data if t.name != "global SVM"}
+    np.testing.assert_allclose(curves["training time"].y, [0.2, 0.1], rtol=1e-6)
+    assert list(curves["accuracy"].customdata) == [90, 12]
+    levels = [t for t in figure.data if t.name == "global SVM"]
+    assert [float(t.y[0]) for t in levels] == [pytest.approx(0.85), 300.0, 2.0]
+    assert [t.showlegend for t in levels] == [True, False, False]
     assert figure.layout.shapes[0].x0 == 60
-    assert figure.layout.xaxis.type == "log"
+    assert figure.layout.yaxis2.type == "log"

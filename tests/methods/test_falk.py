@@ -6,7 +6,7 @@ import numpy as np
 import pandas as pd
 import pytest
 from hypothesis import given, settings, strategies as st
-from sklearn.datasets import make_blobs, make_moons
+from sklearn.datasets import make_blobs, make_classification, make_moons
 from sklearn.neighbors import KNeighborsClassifier
 from sklearn.svm import SVC
 
@@ -268,3 +268,42 @@ def test_one_query_does_not_wait_for_joblib(monkeypatch, select):
     monkeypatch.setattr(cluster, "on_cluster", lambda: pytest.fail("asked"))
     alone = [clf.decision_function(x[None])[0] for x in X[:5]]
     np.testing.assert_array_equal(alone, together)
+
+
+@pytest.mark.parametrize("select", ["point", "center"])
+@pytest.mark.parametrize("projection", [None, 2])
+def test_what_happens_inside_is_public(select, projection):
+    rows, y = make_classification(400, 6, n_informative=4, random_state=0)
+    queries = rows[300:]
+    clf = FaLKClassifier(40, 15, select=select, projection=projection, random_state=0)
+    clf.fit(rows[:300], y[:300])
+    models, nearest = clf.apply(queries), clf.nearest(queries)
+    traces = [clf.trace(x) for x in queries[:20]]
+    assert models[:20].tolist() == [trace.model for trace in traces]
+    assert nearest[:20].tolist() == [trace.nearest for trace in traces]
+    np.testing.assert_array_equal(clf.asked(models, queries), clf.decision_function(queries))
+    for model in (0, len(clf.models_) - 1):
+        members, record = clf.neighborhood(model), clf.local_model(model)
+        assert members[0] == clf.centers_[model]
+        gaps = np.linalg.norm(clf.rows_[members] - clf.rows_[members[0]], axis=1)
+        np.testing.assert_allclose(clf.radii([model])[0], gaps[[14, 39]])
+        own = clf.classes_[(clf.asked(model, clf.rows_[members]) > 0).astype(int)]
+        assert record.error == np.mean(own != y[members])
+        assert set(record.vectors) <= set(members)
+        assert (record.inner, record.outer) == pytest.approx(tuple(gaps[[14, 39]]))
+
+
+def test_contradicted_rows_are_what_the_noise_reducer_removes():
+    rows, y = make_moons(300, noise=0.35, random_state=0)
+    clf = FaLKClassifier(30, random_state=0).fit(rows, y)
+    reducer = LocalNoiseReducer(n_neighbors=30, random_state=0)
+    reducer.fit_resample(rows, y)
+    np.testing.assert_array_equal(clf.contradicted(), reducer.noise_)
+    assert 0 < clf.contradicted().sum() < 100
+
+
+@pytest.mark.parametrize(("d", "least", "most"), [(2, 10, 200), (40, 1500, 2000)])
+def test_the_search_costs_what_the_dimension_makes_it(d, least, most):
+    rows = np.random.default_rng(0).normal(size=(2000, d))
+    clf = FaLKClassifier(30, random_state=0).fit(rows, rows[:, 0] > 0)
+    assert least <= clf.overhead_ <= most

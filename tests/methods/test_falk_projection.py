@@ -41,7 +41,7 @@ def test_neighbours_are_those_of_the_projection_and_models_see_all(hidden):
         assert set(clf.neighborhood(model)) == set(np.argsort(gaps, kind="stable")[:40])
     assert clf.local_machine(X[0]).vectors.shape[1] == 30
     exact = FaLKClassifier(40, random_state=0).fit(X[:1000], y[:1000])
-    assert clf.overhead_ == exact.overhead_ + 2
+    assert 2 < clf.overhead_ < exact.overhead_
     gain = clf.score(X[1000:], y[1000:]) - exact.score(X[1000:], y[1000:])
     assert gain > -0.01
     assert clf.score(X[1000:], y[1000:]) > 0.97

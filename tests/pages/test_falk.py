@@ -2,8 +2,10 @@
 
 import numpy as np
 import pytest
+from sklearn.svm import SVC
 
-from kmviz.methods.falk import FaLKClassifier
+from kmviz import FaLKClassifier, datasets
+from kmviz.machines import KernelMachine
 from tests.pages.helpers import array, figure, metric, open_page, run, trace
 
 PAGE = "pages/4_Local_Models.py"
@@ -31,7 +33,7 @@ def test_a_link_opens_the_view(shown):
     assert shown.selectbox(key="select").value == "center"
     assert shown.query_params["k"] == "40"
     assert len(array(trace(shown, "local_map", "its neighbourhood")["x"])) == 40
-    assert float(metric(shown, "Kernel values a query")) < 40
+    assert float(metric(shown, "Kernel values per query")) < 40
     models = int(metric(shown, "Local models").replace(",", ""))
     circles = array(trace(shown, "local_map", "k' circles")["x"])
     assert np.isnan(circles).sum() == min(models, 50)
@@ -59,15 +61,48 @@ def test_charts_are_light(shown):
 def test_the_sweep_has_every_k(shown):
     sizes = array(trace(shown, "local_sweep", "accuracy")["x"])
     assert sizes.tolist() == [5, 10, 20, 40, 80, 160, 320]
-    models = array(trace(shown, "local_sweep", "local models")["y"])
+    models = array(trace(shown, "local_sweep", "accuracy")["customdata"])
+    assert (array(trace(shown, "local_sweep", "training time")["y"]) > 0).all()
     assert (np.diff(models) < 0).all()
 
 
-def test_noise_is_marked(page):
-    page.toggle(key="removed").set_value(True)
-    run(page)
-    removed = array(trace(page, "local_map", "noise it would remove")["x"])
-    assert 0 < len(removed) < 200
+def shown_models(k, n_cover, **kernel):
+    """The classifier that the page's controls describe, fitted anew on the same rows."""
+    data = datasets.load("banana")
+    svc = SVC(C=10.0).fit(data.X_train, data.y_train)
+    kernel = kernel or {"kernel": KernelMachine.from_estimator(svc).kernel}
+    clf = FaLKClassifier(k, n_cover, **kernel, C=10.0, random_state=0)
+    return data, clf.fit(data.X_train, data.y_train)
+
+
+@pytest.mark.parametrize("width", ["machine", "local"])
+def test_marked_noise_is_what_the_models_on_show_contradict(width):
+    app = open_page(PAGE, k=60, kp=10, removed="true", width=width)
+    data, clf = shown_models(60, 10, **({"gamma": "local"} if width == "local" else {}))
+    marked = trace(app, "local_map", "noise it would remove")
+    wrong = clf.asked(clf.center_of_, data.X_train) > 0
+    wanted = data.X_train[wrong != (data.y_train > 0)]
+    drawn = np.column_stack([array(marked["x"]), array(marked["y"])])
+    np.testing.assert_allclose(drawn, wanted, rtol=1e-5)
+
+
+def test_the_error_at_home_is_that_of_the_answering_model():
+    app = open_page(PAGE, k=60, kp=10, query=3)
+    data, clf = shown_models(60, 10)
+    model = clf.trace(data.X_test[3]).model
+    members = clf.neighborhood(model)
+    machine = clf.local_machine(data.X_test[3])
+    wrong = (machine.decision_function(data.X_train[members]) > 0) != (data.y_train[members] > 0)
+    assert metric(app, "Wrong at home") == f"{wrong.mean():.1%}"
+
+
+def test_take_home_code_makes_what_the_page_shows(page):
+    space: dict = {}
+    exec(page.code[0].value, space)
+    clf = space["clf"]
+    assert (clf.n_neighbors, clf.n_cover, clf.select) == (40, 10, "center")
+    assert f"{clf.score(space['X_test'], space['y_test']):.1%}" == metric(page, "Accuracy")
+    assert f"{len(clf.models_):,}" == metric(page, "Local models")
 
 
 @pytest.mark.parametrize(

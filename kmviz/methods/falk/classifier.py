@@ -30,6 +30,8 @@ from kmviz.methods.falk.local import KERNEL_CONSTRAINTS, LocalClassifier
 from kmviz.methods.falk.models import LOCAL, LocalModels, scaled, train_models
 from kmviz.methods.falk.neighbors import cover_order
 from kmviz.methods.falk.selection import best_row, choose_parameters
+from kmviz.methods.falk.study import FaLKStudy
+from kmviz.traces import LocalModel
 
 #: A class with at most this many members is checked for being outvoted everywhere.
 TINY_CLASS = 10
@@ -86,8 +88,6 @@ class FaLKClassifier(LocalClassifier):
     n_neighbors_, n_cover_, C_, percentile_ : the values in use
     selection_ : dict of arrays
         With `tune` or "auto": the error of each `n_neighbors`, `C` and `percentile` tried.
-    overhead_ : float
-        The neighbour search, in kernel values; an estimate.
 
     Notes
     -----
@@ -119,6 +119,7 @@ class FaLKClassifier(LocalClassifier):
         "random_state": ["random_state"],
         "projection": [Interval(Integral, 1, None, closed="left"), None],
     }
+    study_class = FaLKStudy
 
     def __init__(
         self, n_neighbors: int | str = 250, n_cover: int | None = None, kernel: Any = "rbf",
@@ -180,9 +181,16 @@ class FaLKClassifier(LocalClassifier):
         self.center_index_ = None
         if self.select == "center":
             self.center_index_ = self._index(self._searched(self.rows_[self.centers_]), 0)
-        self.overhead_ = (self.center_index_ or self.index_).overhead
-        if self.axes_ is not None:  # a coordinate of the projection costs about a kernel value
-            self.overhead_ += self.axes_.shape[1]
+
+    @property
+    def overhead_(self) -> float:
+        """The neighbour search, in kernel values: the rows it looks at."""
+        index = self.center_index_ or self.index_
+        if self.axes_ is None:
+            return index.overhead
+        # in the projection a distance takes fewer products, and each coordinate of the query as
+        # many as a kernel value
+        return index.overhead * self.axes_.shape[1] / self.axes_.shape[0] + self.axes_.shape[1]
 
     def _choose(self, seed: int) -> None:
         """Settle k, k', C and the percentile (definition 5 with `tune`)."""
@@ -221,10 +229,79 @@ class FaLKClassifier(LocalClassifier):
         self.centers_, self.neighbors_ = cover.centers, cover.neighbors
         self.center_of_, self.rank_ = cover.center_of, cover.rank
 
+    def apply(self, X: ArrayLike) -> NDArray[np.intp]:
+        """Return the number of the local model that answers each row.
+
+        Parameters
+        ----------
+        X : array of shape (n, d)
+        """
+        return self._local(self._rows(X))[1].astype(np.intp)
+
+    def nearest(self, X: ArrayLike) -> NDArray[np.intp]:
+        """Return the training row that the search finds for each row.
+
+        It is the nearest of all (eq. 12), or with `select="center"` the nearest centre (eq. 10).
+
+        Parameters
+        ----------
+        X : array of shape (n, d)
+        """
+        return self._local(self._rows(X))[2].astype(np.intp)
+
+    def asked(self, models: ArrayLike, X: ArrayLike) -> NDArray[np.float64]:
+        """Return what given models, whether theirs or not, put out for each row.
+
+        Parameters
+        ----------
+        models : int, or array of shape (n,)
+            The model to ask about each row.
+        X : array of shape (n, d)
+        """
+        rows = self._rows(X)
+        which = np.broadcast_to(np.asarray(models, dtype=np.intp), len(rows))
+        return self._aggregate(self._evaluate(self.models_, which, rows))
+
     def neighborhood(self, model: int) -> NDArray[np.int32]:
         """Return the k training rows that a local model was trained on, nearest first."""
-        center = self._searched(self.rows_[self.centers_[model]][None])
-        return self.index_.query(center, self.n_neighbors_)[0]
+        return self._neighborhoods(np.array([model]))[0]
+
+    def radii(self, models: ArrayLike | None = None) -> NDArray[np.float64]:
+        """Return how far the k'- and the k-neighbourhood of each model reach, (M, 2).
+
+        Distances are Euclidean, between training rows. None is all models.
+        """
+        models = np.arange(len(self.models_)) if models is None else np.asarray(models)
+        ends = self.rows_[self._neighborhoods(models)[:, [self.n_cover_ - 1, -1]]]
+        return np.linalg.norm(ends - self.rows_[self.centers_[models]][:, None], axis=2)
+
+    def local_model(self, model: int) -> LocalModel:
+        """Return the record of one local model, whether or not a query goes to it."""
+        members = self.neighborhood(model)
+        said = self.winners(self.asked(model, self.rows_[members]))
+        inner, outer = self.radii([model])[0]
+        return LocalModel(
+            model=model,
+            center=int(self.centers_[model]),
+            members=members,
+            n_cover=self.n_cover_,
+            vectors=np.unique(self.models_.index[self.models_.all_vectors(model)]),
+            inner=float(inner),
+            outer=float(outer),
+            error=float(np.mean(said != self.labels_[members])),
+        )
+
+    def contradicted(self) -> NDArray[np.bool_]:
+        """Return which training rows are put into another class by the model of their centre.
+
+        This is what `LocalNoiseReducer(method="falk")` removes.
+        """
+        said = self.winners(self.asked(self.center_of_, self.rows_))
+        return said != self.labels_
+
+    def _neighborhoods(self, models: NDArray[Any]) -> NDArray[np.int32]:
+        centers = self._searched(self.rows_[self.centers_[models]])
+        return self.index_.query(centers, self.n_neighbors_)
 
     def _local(self, X: NDArray[Any]) -> tuple[LocalModels, NDArray[Any], NDArray[Any]]:
         searched, n_jobs = self._searched(X), local_threads(self.n_jobs, len(X))

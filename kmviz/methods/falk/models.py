@@ -69,6 +69,11 @@ class LocalModels:
         """Return how many vectors each model has, over all pairs."""
         return np.diff(self.starts[:: self.n_pairs])
 
+    def all_vectors(self, model: int) -> slice:
+        """Return where the vectors of a model stand, over all pairs."""
+        first = model * self.n_pairs
+        return slice(int(self.starts[first]), int(self.starts[first + self.n_pairs]))
+
     def vectors(self, model: int, pair: int = 0) -> slice:
         """Return where the vectors of one machine stand in `index` and `weight`."""
         place = model * self.n_pairs + pair

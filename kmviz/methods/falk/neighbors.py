@@ -10,6 +10,7 @@ called for the search: neighbourhoods are then Euclidean.
 
 from __future__ import annotations
 
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -20,6 +21,9 @@ from kmviz.kernels import Linear, Normalized, Polynomial
 from kmviz.loops import covertree, threads
 
 LEAF = 32
+
+#: Rows whose search is counted.
+ASKED = 8
 
 
 def search_rows(kernel: Any, X: NDArray[Any]) -> NDArray[Any]:
@@ -61,11 +65,15 @@ class EuclideanIndex:
         # a query so far away that no distance is finite has no neighbours: any will do
         return np.minimum(found, len(self.rows) - 1, out=found)
 
-    @property
+    @cached_property
     def overhead(self) -> float:
-        """Distances that one nearest neighbour takes, about a leaf a level of the tree."""
-        n = len(self.rows)
-        return float(min(n, LEAF * (1 + np.log2(max(n / LEAF, 1.0)))))
+        """Distances that one nearest neighbour takes: rows in the leaves that must be looked at.
+
+        A mean over some of the rows, each asked for its nearest other one.
+        """
+        some = self.rows[np.unique(np.linspace(0, len(self.rows) - 1, ASKED).astype(np.intp))]
+        gaps = self.tree_.query(some, k=min(2, len(self.rows)))[0].reshape(len(some), -1)[:, -1]
+        return float(np.mean([_looked_at(self.tree_, x, gap) for x, gap in zip(some, gaps)]))
 
     def __getstate__(self) -> dict[str, Any]:
         return {"rows": self.rows}
@@ -126,6 +134,28 @@ class CoverTreeIndex:
         """Distances that one nearest neighbour takes, about a leaf a level of the tree."""
         n = len(self.rows)
         return float(min(n, LEAF * (1 + np.log2(max(n / LEAF, 1.0)))))
+
+
+def _looked_at(tree: cKDTree, x: NDArray[Any], reach: float) -> int:
+    """Return how many rows stand in leaves that begin within `reach` of a query.
+
+    The distance to a box is known coordinate by coordinate; a split changes one of them.
+    """
+    x = np.asarray(x, dtype=np.float64)
+    sides = np.maximum(np.maximum(tree.mins - x, x - tree.maxes), 0.0) ** 2
+    left, count = [(tree.tree, {}, float(sides.sum()))], 0
+    while left:
+        node, changed, square = left.pop()
+        if node.split_dim == -1:
+            count += node.end_idx - node.start_idx
+            continue
+        axis, gap = node.split_dim, float(x[node.split_dim] - node.split)
+        near, far = (node.lesser, node.greater) if gap < 0 else (node.greater, node.lesser)
+        left.append((near, changed, square))
+        further = square - changed.get(axis, float(sides[axis])) + gap * gap
+        if further <= reach * reach:
+            left.append((far, {**changed, axis: gap * gap}, further))
+    return count
 
 
 def cover_order(rows: NDArray[Any], index: Any, seed: int) -> NDArray[np.intp]:

@@ -21,7 +21,6 @@ from sklearn.utils._param_validation import Interval, StrOptions
 from kmviz.methods.falk.classifier import FaLKClassifier
 from kmviz.methods.falk.lazy import KNNSVMClassifier, _parts
 from kmviz.methods.falk.local import KERNEL_CONSTRAINTS
-from kmviz.methods.falk.models import answer
 
 
 class LocalNoiseReducer(BaseEstimator):
@@ -100,11 +99,7 @@ class LocalNoiseReducer(BaseEstimator):
             self.n_neighbors, kernel=self.kernel, C=self.C, gamma=self.gamma, n_jobs=self.n_jobs,
             random_state=self.random_state, degree=self.degree, coef0=self.coef0,
         ).fit(X, y)  # fmt: skip
-        outputs = answer(
-            local.models_, local.center_of_, local.rows_, local.embedded_, local.kernel_,
-            self.n_jobs,
-        )  # fmt: skip
-        return _named(local, outputs)
+        return local.classes_[local.winners(local.asked(local.center_of_, local.rows_))]
 
     def _by_knnsvm(self, X: ArrayLike, y: ArrayLike) -> NDArray[Any]:
         lazy = KNNSVMClassifier(
@@ -119,7 +114,7 @@ class LocalNoiseReducer(BaseEstimator):
             models = lazy._train(_without(neighbors, own))
             rows = lazy.rows_[own]
             outputs.append(lazy._evaluate(models, np.arange(len(own)), rows))
-        return _named(lazy, np.concatenate(outputs))
+        return lazy.classes_[lazy.winners(lazy._aggregate(np.concatenate(outputs)))]
 
 
 def _without(neighbors: NDArray[np.int32], own: NDArray[np.int32]) -> NDArray[np.int32]:
@@ -127,10 +122,3 @@ def _without(neighbors: NDArray[np.int32], own: NDArray[np.int32]) -> NDArray[np
     mine = neighbors == own[:, None]
     mine[~mine.any(axis=1), -1] = True  # crowded out by its copies: drop the farthest
     return neighbors[~mine].reshape(len(own), -1)
-
-
-def _named(local: Any, outputs: NDArray[np.float64]) -> NDArray[Any]:
-    combined = local._aggregate(outputs)
-    if combined.ndim == 1:
-        return local.classes_[(combined > 0).astype(np.intp)]
-    return local.classes_[combined.argmax(axis=1)]

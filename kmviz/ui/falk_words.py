@@ -1,0 +1,92 @@
+"""What the Local models page says."""
+
+from __future__ import annotations
+
+import numpy as np
+import pandas as pd
+
+from kmviz.ui.falk import DRAWN, Page
+from kmviz.ui.problem import Problem
+
+
+def metrics(problem: Problem, page: Page) -> list[tuple[str, str, str]]:
+    """The page's figures."""
+    clf, model, mean = page.classifier, page.model, page.reading.steps.mean()
+    return [
+        ("Accuracy", f"{page.accuracy:.1%}",
+         f"On the test rows. Global SVM: {1 - problem.test_error:.1%}."),
+        ("Training", seconds(page.shown.fit_seconds),
+         f"Of all local models together, on one core. The global SVM took "
+         f"{seconds(problem.fit_seconds)}."),
+        ("Local models", f"{len(clf.models_):,}", f"SVMs of {clf.n_neighbors_} points each."),
+        ("Kernel values per query", f"{mean:.1f}",
+         f"Support vectors of the model that answers, on average; the global SVM takes "
+         f"{problem.n_vectors:,}. The search for it looks at about {clf.overhead_:,.0f} rows."),
+        ("Wrong at home", f"{model.error:.1%}",
+         "Of the points that the answering model was trained on, those it puts into the wrong "
+         "class (nu of the paper's eq. 13)."),
+    ]  # fmt: skip
+
+
+def seconds(value: float) -> str:
+    """Say a time."""
+    return f"{1000 * value:.0f} ms" if value < 1 else f"{value:.1f} s"
+
+
+def sentence(problem: Problem, page: Page) -> str:
+    """Say what happened to the query."""
+    names, record = problem.names, page.trace
+    answered, exact = names[int(record.output > 0)], names[int(problem.exact[problem.query] > 0)]
+    agrees = "as the global SVM does" if answered == exact else f"the global SVM says {exact}"
+    how = (
+        f"its nearest training point is row {record.nearest}, which belongs to the centre at row "
+        f"{record.center}"
+        if page.select == "point"
+        else f"the nearest centre is row {record.center}"
+    )
+    many = "vectors" if record.stop != 1 else "vector"
+    model = (
+        f"whose SVM has {record.stop} support {many} and says {record.output:.3g}"
+        if record.stop
+        else "whose neighbourhood holds one class only"
+    )
+    return f"**Query {problem.query}** (★): {how}, {model}: **{answered}**, {agrees}."
+
+
+def look_at_map(problem: Problem, page: Page) -> str:
+    """Say what to notice on the map."""
+    clf = page.classifier
+    empty = float(np.mean(clf.models_.sizes() == 0))
+    told = f"{empty:.0%} of the neighbourhoods hold one class and need no SVM"
+    if not problem.is_plane:
+        return (
+            f"The centre that answers is linked to the {clf.n_cover_} points that are its; {told}."
+            " With many features, finding the nearest point can take longer than the answer of "
+            "its SVM; the option `projection` shortens the search."
+        )
+    many = len(clf.models_) > DRAWN
+    cut = f" Circles of the {DRAWN} centres nearest to the query are drawn." if many else ""
+    return (
+        f"Each colour is answered by one centre; {told}. Where the dashed composed boundary jumps, "
+        f"two neighbouring models disagree: a smaller k' makes the jumps smaller.{cut} Click a "
+        "place to make the test row there the query."
+    )
+
+
+def look_at_sweep(problem: Problem, page: Page, table: pd.DataFrame) -> str:
+    """Say where the sweep is best, and whether that means anything."""
+    best, svm = table.loc[table["accuracy"].idxmax()], 1 - problem.test_error
+    gap = best["accuracy"] - svm
+    noise = 2.0 * np.sqrt(svm * (1 - svm) / len(page.shown.rows))
+    side = (
+        "no different from the global SVM beyond chance"
+        if abs(gap) <= noise
+        else f"{abs(gap):.1%} {'above' if gap > 0 else 'below'} the global SVM"
+    )
+    return (
+        f"On these test rows k = {int(best['n_neighbors'])} is best, {best['accuracy']:.1%}: "
+        f"{side}, with {best['steps']:.0f} kernel values per query instead of "
+        f"{problem.n_vectors:,}, trained in {seconds(best['seconds'])} instead of "
+        f"{seconds(problem.fit_seconds)}. A larger k takes fewer models and more kernel values "
+        "each. To choose k, use training rows: `tune=True`."
+    )

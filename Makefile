@@ -1,4 +1,5 @@
 # make run    install (once) and start the app on http://localhost:8501 (PORT=, HOST= for others)
+# make check  lint, types and the quick tests: what one runs while working
 # make test   install test tools and a browser (once), then lint, types and all tests
 # make bench  the speed tables            make papers  the papers' tables, ours beside theirs
 
@@ -13,16 +14,21 @@ LOOPS  := $(wildcard kmviz/loops/*.py)
 # One BLAS thread a process: tests run in parallel processes, and speed is stated for one thread.
 ONE_THREAD := OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 MKL_NUM_THREADS=1
 
-.PHONY: run test lint bench papers install clean help
+.PHONY: run test check static lint bench papers install clean help
 
 run: install
 	$(PY) -m streamlit run app.py --server.port $(PORT) --server.address $(HOST)
 
-test: install $(VENV)/.test-tools $(VENV)/.browser
+test: install $(VENV)/.test-tools $(VENV)/.browser static
+	$(ONE_THREAD) $(PY) -m pytest -n $(JOBS) --dist loadfile
+
+check: install $(VENV)/.test-tools static
+	$(ONE_THREAD) $(PY) -m pytest -q -n $(JOBS) -m "not slow"
+
+static: $(VENV)/.test-tools
 	$(PY) -m ruff check .
 	$(PY) -m ruff format --check .
 	$(PY) -m mypy kmviz
-	$(ONE_THREAD) $(PY) -m pytest -n $(JOBS) --dist loadfile
 
 bench: install $(VENV)/.test-tools
 	$(ONE_THREAD) $(PY) benchmarks/run.py
@@ -65,4 +71,4 @@ clean:
 	rm -rf $(VENV) .mypy_cache .pytest_cache .ruff_cache
 
 help:
-	@sed -n 1,3p Makefile
+	@sed -n 1,4p Makefile

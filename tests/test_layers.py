@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+from functools import cache
 from pathlib import Path
 
 import pytest
@@ -29,6 +30,9 @@ ONLY_IN = {
 }
 
 
+parsed = cache(ast.parse)  # every rule reads the same sources
+
+
 def layer_of(module: str) -> str:
     """The layer of a dotted module: kmviz.ui.state -> ui; pages and app.py -> pages."""
     parts = module.split(".")
@@ -42,7 +46,7 @@ def layer_of(module: str) -> str:
 def imported(source: str, module: str, is_package: bool) -> set[str]:
     """Every module a source imports, in full dotted form, relative imports resolved."""
     found = set()
-    for node in ast.walk(ast.parse(source)):
+    for node in ast.walk(parsed(source)):
         if isinstance(node, ast.Import):
             found |= {alias.name for alias in node.names}
         elif isinstance(node, ast.ImportFrom):
@@ -178,7 +182,7 @@ def is_private(name: str) -> bool:
 def defined(source: str) -> set[str]:
     """The private names that a source gives a meaning to: functions, classes, attributes."""
     found = set()
-    for node in ast.walk(ast.parse(source)):
+    for node in ast.walk(parsed(source)):
         if isinstance(node, ast.FunctionDef | ast.ClassDef):
             found.add(node.name)
         elif isinstance(node, ast.Name | ast.Attribute) and isinstance(node.ctx, ast.Store):
@@ -188,7 +192,7 @@ def defined(source: str) -> set[str]:
 
 def reached(source: str) -> set[str]:
     """The private attributes that a source reads of anything but its own self, cls or super()."""
-    tree = ast.parse(source)
+    tree = parsed(source)
     own = {node for method in _methods(tree) for node in _of_itself(method)}
     found = set()
     for node in ast.walk(tree):
@@ -220,7 +224,7 @@ def _of_itself(method: ast.FunctionDef) -> list[ast.Attribute]:
 def taken(source: str, module: str, is_package: bool = False) -> set[str]:
     """The private names, and names of private modules, imported from elsewhere."""
     found = set()
-    for node in ast.walk(ast.parse(source)):
+    for node in ast.walk(parsed(source)):
         if isinstance(node, ast.ImportFrom):
             base = origin(node, module, is_package)
             if base != "__future__" and _home(base) != _home(module):

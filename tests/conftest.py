@@ -1,0 +1,33 @@
+"""Which tests are slow: `make check` leaves them out, `make test` runs them all."""
+
+from __future__ import annotations
+
+import pytest
+
+#: Parts of tests' names: folders, files, tests. Each takes seconds, or starts processes.
+SLOW = (
+    "tests/browser/",
+    "tests/distributed/",
+    "tests/evaluation/",
+    "tests/pages/",
+    "tests/cli/test_memory",
+    "tests/methods/test_reduced_shared.py",
+    "tests/test_packaging.py",
+    "scikit_learn_",  # scikit-learn's own checks, hundreds for each estimator
+    "test_every_size_is_what_a_fresh_fit_gives",
+    "test_examples_run[kmviz.evaluation",
+    "test_every_module_with_loops_compiles",
+    "test_fit_auto_states_its_promise",
+    "test_selection_finds_good_parameters_on_training_data_alone",
+    "test_stopped_half_way_it_leaves_nothing_behind",
+    "test_the_model_does_not_depend_on_jobs",
+    "test_the_promise_is_broken_no_more_often_than_it_says",
+    "test_what_is_taken_home_is_what_the_page_shows",
+)
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Mark the slow ones."""
+    for item in items:
+        if any(part in item.nodeid for part in SLOW):
+            item.add_marker(pytest.mark.slow)

@@ -13,6 +13,7 @@ from itertools import count
 from typing import Any, Literal, cast
 
 import numpy as np
+from scipy.sparse import issparse
 from sklearn.frozen import FrozenEstimator
 from sklearn.utils import _safe_indexing, check_random_state
 from sklearn.utils.validation import _num_samples
@@ -210,6 +211,7 @@ class _Trial:
     ) -> None:  # fmt: skip
         self.frozen, self.exact, self.X, self.labels = frozen, exact, X, labels
         self.rate, self.confidence, self.queries = rate, confidence, queries
+        self.is_sparse = issparse(exact.machine_rows(_safe_indexing(X, slice(1))))
         order = check_random_state(random_state).permutation(_num_samples(X))
         for_all = rows_needed(rate, 1 - (1 - confidence) / len(_tried(certified=False)))
         held = _held_out(len(order), for_all)
@@ -218,7 +220,9 @@ class _Trial:
         self.given_seconds = self._seconds(frozen.estimator)
 
     def fits(self, name: str) -> bool:
-        """Whether a method is made for the kernel at hand."""
+        """Whether a method is made for the kernel and the rows at hand."""
+        if self.is_sparse and name != "exact":
+            return False
         kernel = self.exact.machines_[0].kernel
         if name == "nsv_approximate":
             return known_form(kernel) is not None
@@ -256,6 +260,8 @@ class _Trial:
         Each try costs confidence: c tries at 1 - (1 - confidence) / c each keep the whole at
         `confidence`, so c is what the rows can bear.
         """
+        if not names:
+            return safe
         tries = self._tries(len(names))
         if not tries:
             self._warn_few_rows()

@@ -14,6 +14,7 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
+from sklearn.utils.validation import _num_samples
 from threadpoolctl import threadpool_limits
 
 from kmviz.loops import threads
@@ -55,12 +56,12 @@ def _timed(call: Callable[[], Any], loops: int, clock: Callable[[], float]) -> f
 
 def batch_seconds(decide: Decide, X: Any, repeats: int = 3) -> float:
     """Return the CPU seconds a query when all rows come at once."""
-    return cpu_seconds(lambda: decide(X), repeats) / len(X)
+    return cpu_seconds(lambda: decide(X), repeats) / _num_samples(X)
 
 
 def single_seconds(decide: Decide, X: Any, repeats: int = 3, n_queries: int = 100) -> float:
     """Return the CPU seconds a query when rows come one at a time."""
-    rows = [X[i : i + 1] for i in range(min(n_queries, len(X)))]
+    rows = [X[i : i + 1] for i in range(min(n_queries, _num_samples(X)))]
 
     def one_by_one() -> None:
         for row in rows:

@@ -10,12 +10,17 @@ from sklearn.utils import _safe_indexing
 from sklearn.utils.validation import _num_samples
 
 from kmviz.machines import KernelMachine
+from kmviz.methods.base import dense
 
 #: An output this near 0, as a share of the terms that it is the sum of, has the sign of rounding.
 ROUNDING = 1e-9
 
 #: Rows that a message names.
 NAMED = 5
+
+
+#: Rows that are looked at together.
+BLOCK = 512
 
 
 class ReadingError(ValueError):
@@ -60,7 +65,7 @@ def differing(
     rows = np.flatnonzero(np.asarray(answers) != np.asarray(labels))
     if not len(rows):
         return rows
-    seen = exact.machine_rows(_safe_indexing(X, rows))
+    seen = dense(exact.machine_rows(_safe_indexing(X, rows)))
     near = np.zeros(len(rows), dtype=bool)
     for machine in exact.machines_:
         near |= np.abs(machine.decision_function(seen)) <= ROUNDING * _size(machine, seen)
@@ -87,8 +92,10 @@ def known_vectors(exact: Any, X: Any) -> float:
         return 0.0
     unit = np.abs(vectors).max(axis=0) * 1e-6
     unit[unit == 0] = 1.0
-    known = _keys(vectors / unit)
-    return len(known & _keys(exact.machine_rows(X) / unit)) / len(known)
+    known, rows = _keys(vectors / unit), exact.machine_rows(X)
+    blocks = range(0, rows.shape[0], BLOCK)
+    found = set().union(*(known & _keys(dense(rows[top : top + BLOCK]) / unit) for top in blocks))
+    return len(found) / len(known)
 
 
 def _keys(rows: NDArray[np.float64]) -> set[bytes]:

@@ -11,6 +11,7 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy.sparse import issparse
 
 from kmviz.kernels import RBF, Linear, Normalized, Polynomial, as_rows, is_known, power
 from kmviz.loops.shared import LOST, LOST_BY_COLUMN, UNIT, shared_outputs
@@ -55,7 +56,7 @@ class SharedMachines:
         self.kernel = machines[0].kernel
         self.bias = np.array([machine.bias for machine in machines])
         self.vectors, self.weights = _union(self.machines)
-        self._is_known = is_known(self.kernel)
+        self._is_known, self._embeds = is_known(self.kernel), isinstance(self.kernel, Normalized)
         self._fits = self._is_known and all(machine.fits_float32 for machine in machines)
         if self._fits and len(self.vectors):
             self._prepare()
@@ -66,8 +67,10 @@ class SharedMachines:
     def __setstate__(self, state: dict[str, Any]) -> None:
         self.__init__(state["machines"])  # type: ignore[misc]
 
-    def outputs(self, X: NDArray[Any]) -> Floats:
-        """Return f of each machine (a column) for each row."""
+    def outputs(self, X: Any) -> Floats:
+        """Return f of each machine (a column) for each row of an array or a sparse array."""
+        if issparse(X):
+            return self._of_sparse(X.tocsr())
         if len(self.vectors) == 0:
             return np.tile(-self.bias, (len(X), 1))
         if self._is_known and X.shape[1] != self.vectors.shape[1]:
@@ -89,6 +92,42 @@ class SharedMachines:
         )  # fmt: skip
         return self._exactly(X) if near else output
 
+    def _of_sparse(self, X: Any) -> Floats:
+        """Sparse rows: plain kernels by sparse-dense products, others in small dense blocks."""
+        if not self._fits or self._embeds or not len(self.vectors):
+            height = max(1, BLOCK_BYTES // (8 * X.shape[1]))
+            parts = [X[top : top + height].toarray() for top in range(0, X.shape[0], height)]
+            return np.concatenate([self.outputs(part) for part in parts])
+        if self._slope is not None:
+            return X @ self._slope - self.bias
+        squares = np.asarray(X.multiply(X).sum(axis=1), dtype=np.float64).ravel()
+        output = np.empty((X.shape[0], len(self.bias)))
+        height, narrow = max(FEWEST, CACHED // len(self.vectors)), X.astype(np.float32)
+        with np.errstate(over="ignore", invalid="ignore", under="ignore"):
+            for top in range(0, X.shape[0], height):
+                part = slice(top, top + height)
+                values = self._sparse_dots(X[part], narrow[part], squares[part])
+                output[part] = self._of_dots(values) @ self._narrow
+            output -= self.bias
+            lost = self._lost(np.sqrt(squares) + float(np.linalg.norm(self._center)))
+            unsure = ~(np.abs(output) > lost[:, None] * self._spread).all(axis=1)
+        if unsure.any():
+            output[unsure] = self._exactly(X[unsure].toarray())
+        return output
+
+    def _sparse_dots(self, X: Any, narrow: Any, squares: Floats) -> NDArray[np.float32]:
+        """What `_of_dots` reads: exponents, or the base of a power."""
+        kernel, values = self.kernel.plain, narrow @ self._columns
+        if isinstance(kernel, Polynomial):
+            return values * np.float32(kernel.gamma) + np.float32(kernel.coef0)
+        # ||x - z||^2 about the centre c of the vectors: x - c is not sparse, but x.c is a number
+        moved = squares - 2.0 * (X @ self._center) + self._center @ self._center
+        values -= (self._center @ self._columns).astype(np.float32)
+        values *= np.float32(2.0 * kernel.gamma)
+        values -= (kernel.gamma * moved).astype(np.float32)[:, None]
+        values += self._right[-1]
+        return values
+
     def _prepare(self) -> None:
         """Lay out what each query is multiplied by."""
         kernel, vectors = self.kernel.plain, self.kernel.embed(self.vectors.astype(np.float64))
@@ -100,7 +139,7 @@ class SharedMachines:
         self._radius = float(np.sqrt(squares.max()))
         self._spread = np.abs(self.weights).sum(axis=0)
         self._columns = np.ascontiguousarray(moved.T, dtype=np.float32)
-        self._code, self._embeds = self.kernel.code, isinstance(self.kernel, Normalized)
+        self._code = self.kernel.code
         self._unit = UNIT * (LOST + LOST_BY_COLUMN * np.sqrt(vectors.shape[1]))
         # One product then gives the exponents, -g||x||^2 - g||z||^2 + 2g x.z, or g x.z + a.
         last = [np.ones(len(moved))] + ([-kernel.gamma * squares] if is_radial else [])
@@ -135,11 +174,18 @@ class SharedMachines:
         if isinstance(kernel, RBF):
             left[:, : rows.shape[1]] *= np.float32(2.0 * kernel.gamma)
             left[:, -2], left[:, -1] = -kernel.gamma * squares, 1.0
-            return left, self._unit * (1.0 + kernel.gamma * (reach + self._radius) ** 2)
+            return left, self._lost(reach)
         left[:, : rows.shape[1]] *= np.float32(kernel.gamma)
         left[:, -1] = kernel.coef0
+        return left, self._lost(reach)
+
+    def _lost(self, reach: Floats) -> Floats:
+        """What float32 may move a kernel value by, for queries of these lengths."""
+        kernel = self.kernel.plain
+        if isinstance(kernel, RBF):
+            return self._unit * (1.0 + kernel.gamma * (reach + self._radius) ** 2)
         largest = power(kernel.gamma * reach * self._radius + abs(kernel.coef0), kernel.degree)
-        return left, self._unit * (kernel.degree + 1.0) * largest
+        return self._unit * (kernel.degree + 1.0) * largest
 
     def _of_dots(self, values: NDArray[np.float32]) -> NDArray[np.float32]:
         kernel = self.kernel.plain

@@ -21,6 +21,7 @@ from typing import Any, ClassVar, Protocol, cast
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
+from scipy.sparse import issparse
 from sklearn.base import BaseEstimator, ClassifierMixin, clone
 from sklearn.frozen import FrozenEstimator
 from sklearn.pipeline import Pipeline
@@ -216,9 +217,17 @@ class MachineClassifier(PairsClassifier):
         """Return how many kernel values each row takes, over all pairs of classes."""
         return np.sum([steps for _, steps in self._runs(X)], axis=0)
 
+    #: Whether sparse rows are answered as they are.
+    _takes_sparse = False
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.sparse = self._takes_sparse
+        return tags
+
     def exact_function(self, X: ArrayLike) -> NDArray[np.float64]:
         """Return what the exact machine would put out for each row, in float64."""
-        rows = self._rows(X)
+        rows = dense(self._rows(X))
         outputs = [machine.decision_function(rows) for machine in self._exact_machines()]
         return self._aggregate(np.column_stack(outputs))
 
@@ -231,7 +240,7 @@ class MachineClassifier(PairsClassifier):
         their own calibrates the method's outputs.
         """
         a, b = cast(Any, sigmoids(last_step(self.estimator_)))
-        rows = self._rows(X)
+        rows = dense(self._rows(X))
         outputs = np.column_stack([m.decision_function(rows) for m in self._exact_machines()])
         return probabilities(outputs, a, b, len(self.classes_))
 
@@ -252,7 +261,7 @@ class MachineClassifier(PairsClassifier):
         """
         if len(self.classes_) == 2 or _has_pairs(last_step(self.estimator_)):
             if self.preprocessing_ is None and not hasattr(self.estimator_, "feature_names_in_"):
-                X = validate_data(self, X, reset=False, dtype=FLOATS)  # it was trained so
+                X = self._validate(X, reset=False)  # it was trained so
             return self.estimator_.predict(X)
         return self.classes_[self.winners(self.exact_function(X))]
 
@@ -271,7 +280,7 @@ class MachineClassifier(PairsClassifier):
             first.
         """
         row = as_query(x)
-        rows = self._rows(row)
+        rows = dense(self._rows(row))
         if len(rows) != 1:
             raise ValueError(f"trace takes one query, got {len(rows)} rows.")
         return self.engines_[self._pair_index(row, pair)].trace(rows[0])
@@ -301,14 +310,15 @@ class MachineClassifier(PairsClassifier):
         as_it_is = has_first_steps(given)  # those may take strings or missing values
         if fitted is not None:
             reset = not _take_columns(self, fitted)
-            skip = {"skip_check_array": True} if as_it_is else {"dtype": FLOATS}
-            return validate_data(self, X, reset=reset, **skip), None
+            if as_it_is:
+                return validate_data(self, X, reset=reset, skip_check_array=True), None
+            return self._validate(X, reset=reset), None
         if as_it_is:
             validate_data(self, X, skip_check_array=True)
             if y is None:
                 raise ValueError("This estimator requires y to be passed, but y is None.")
         else:
-            X, y = validate_data(self, X, y, dtype=FLOATS)
+            X, y = self._validate(X, y)
         check_classification_targets(y)
         if len(np.unique(np.asarray(y))) < 2:
             raise ValueError("y holds one class only; a classifier needs at least two classes.")
@@ -395,7 +405,7 @@ class MachineClassifier(PairsClassifier):
         if rows is not None and self._is_folded(rows) and is_finite(rows):
             return rows if self._affine is None else self._affine(rows)
         if self.preprocessing_ is None:
-            return validate_data(self, X, reset=False, dtype=FLOATS)
+            return self._validate(X, reset=False)
         validate_data(self, X, reset=False, skip_check_array=True)
         return self._transformed(X)
 
@@ -411,7 +421,27 @@ class MachineClassifier(PairsClassifier):
     def _transformed(self, X: Any) -> NDArray[Any]:
         for _, step in self.preprocessing_.steps if self.preprocessing_ is not None else ():
             X = step.transform(X)
-        return check_array(X, dtype=FLOATS)
+        self._refuse_sparse(X)
+        return check_array(X, accept_sparse="csr" if self._takes_sparse else False, dtype=FLOATS)
+
+    def _validate(self, X: Any, *y: Any, reset: bool = True) -> Any:
+        """scikit-learn's checks of rows that nothing transforms."""
+        self._refuse_sparse(X)
+        sparse = "csr" if self._takes_sparse else False
+        return validate_data(self, X, *y, reset=reset, accept_sparse=sparse, dtype=FLOATS)
+
+    def _refuse_sparse(self, X: Any) -> None:
+        if issparse(X) and not self._takes_sparse:
+            raise TypeError(
+                f"{type(self).__name__} needs dense rows, and sparse data came. Give X.toarray() "
+                "if it fits in memory, or take ExactClassifier, which answers sparse rows as they "
+                "are (accelerate(fitted, X, method='exact'))."
+            )
+
+
+def dense(rows: Any) -> NDArray[Any]:
+    """Return rows as an array, whether they are sparse or not."""
+    return rows.toarray() if issparse(rows) else rows
 
 
 def as_query(x: Any) -> Any:

@@ -30,6 +30,9 @@ class ExactClassifier(MachineClassifier):
 
     Notes
     -----
+    Sparse rows are answered as they are, by sparse-dense products (under a normalised kernel, or
+    one of one's own, in small dense blocks); the support vectors are kept dense.
+
     `decision_function` is the machine's own score, to float32; with several classes `steps` are
     the distinct support vectors, which all pairs of classes share.
 
@@ -44,6 +47,8 @@ class ExactClassifier(MachineClassifier):
     >>> bool((clf.steps(X) == clf.machine_.n_vectors).all())
     True
     """
+
+    _takes_sparse = True
 
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {"estimator": [BaseEstimator, None]}
 
@@ -68,7 +73,7 @@ class ExactClassifier(MachineClassifier):
 
     def steps(self, X: ArrayLike) -> NDArray[np.intp]:
         """Return how many kernel values each row takes: one for each distinct support vector."""
-        return np.full(len(self._rows(X)), self.n_vectors_, dtype=np.intp)
+        return np.full(self._rows(X).shape[0], self.n_vectors_, dtype=np.intp)
 
     @property
     def n_vectors_(self) -> int:
@@ -93,4 +98,4 @@ class ExactEngine(SumEngine):
 
     def run(self, X: NDArray[Any]) -> tuple[NDArray[np.float64], NDArray[np.intp]]:
         output = self.shared.outputs(X)[:, self.place]
-        return output, np.full(len(X), self.machine.n_vectors, dtype=np.intp)
+        return output, np.full(X.shape[0], self.machine.n_vectors, dtype=np.intp)

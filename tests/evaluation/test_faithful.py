@@ -3,9 +3,11 @@
 import numpy as np
 import pandas as pd
 import pytest
+from scipy.sparse import random_array
 from sklearn.base import BaseEstimator, TransformerMixin
 from sklearn.datasets import load_digits, make_classification, make_moons
 from sklearn.decomposition import PCA
+from sklearn.feature_extraction.text import TfidfVectorizer
 from sklearn.feature_selection import SelectKBest
 from sklearn.frozen import FrozenEstimator
 from sklearn.impute import SimpleImputer
@@ -301,3 +303,41 @@ def test_missing_values_reach_the_imputer():
         rows = fitted[:-1].transform(holes)
         np.testing.assert_allclose(clf.machine_rows(holes), rows)
         assert np.isfinite(clf.decision_function(holes[:1])).all()
+
+
+TEXTS = [
+    " ".join(np.random.default_rng(i).choice(WORDS[i % 2], size=25))
+    for WORDS in [[[f"w{k}" for k in range(300)], [f"w{k}" for k in range(150, 500)]]]
+    for i in range(500)
+]
+TOPIC = np.arange(500) % 2
+
+
+@pytest.mark.parametrize("kernel", ["rbf", "linear", "poly"])
+def test_texts_through_sparse_rows(kernel):
+    fitted = make_pipeline(TfidfVectorizer(), SVC(kernel=kernel)).fit(TEXTS[:250], TOPIC[:250])
+    fast = kmviz.accelerate(fitted, TEXTS[250:], max_disagreement=0.05)
+    np.testing.assert_array_equal(fast.predict(TEXTS), fitted.predict(TEXTS))
+    assert fast.predict(TEXTS[:1])[0] == fitted.predict(TEXTS[:1])[0]
+
+
+@pytest.mark.parametrize("n_classes", [2, 4])
+@pytest.mark.parametrize("kernel", ["rbf", "linear", "poly"])
+def test_machines_fitted_on_csr(kernel, n_classes):
+    rows = random_array((600, 80), density=0.1, rng=np.random.default_rng(0), format="csr")
+    y = np.asarray(rows[:, :n_classes].toarray() + 1e-3 * rows[:, 10 : 10 + n_classes]).argmax(1)
+    svc = SVC(kernel=kernel, C=10.0).fit(rows[:300], y[:300])
+    fast = taken(svc, rows[300:])
+    np.testing.assert_array_equal(fast.predict(rows), svc.predict(rows))
+    assert fast.steps(rows[:3]).tolist() == [fast.n_vectors_] * 3
+    np.testing.assert_allclose(
+        fast.decision_function(rows), svc.decision_function(rows), rtol=1e-3, atol=1e-3
+    )
+    assert np.isfinite(fast.trace(rows[:1]).exact)
+
+
+def test_a_method_that_needs_dense_rows_says_so():
+    rows = random_array((200, 10), density=0.5, rng=np.random.default_rng(0), format="csr")
+    svc = SVC().fit(rows, np.arange(200) % 2)
+    with pytest.raises(TypeError, match="NSVClassifier needs dense rows, and sparse data came"):
+        kmviz.NSVClassifier(FrozenEstimator(svc)).fit(rows)

@@ -47,6 +47,7 @@ class Tables(NamedTuple):
     ends: Any  # (s,) components in use after each stage
     sides: Any  # (m,) the vectors; for the tug of war those of positive weight first
     n_first: int  # how many of them make the first side: all, but for the tug of war
+    unit: bool  # are the coordinates those of projections brought to length 1?
 
 
 class Limits(NamedTuple):
@@ -225,7 +226,7 @@ def warm() -> None:
             kind=RADIAL, gamma=1.0, coef0=0.0, degree=1, order=NEAREST, approximate=True,
             filtered=True, bias=0.0, linear_bias=0.0, vectors=rows, beta=np.ones(2),
             weights=ones, linear=ones, basis=rows, coordinates=rows, lengths=ones,
-            ends=np.array([1, 2]), sides=np.arange(2), n_first=2,
+            ends=np.array([1, 2]), sides=np.arange(2), n_first=2, unit=False,
         )  # fmt: skip
         left = filter_rows(ones, 0.0, -9.0, 9.0, rows, output, touched, stage)
         answer(tables, limits, rows, left, output, touched, stage, *kept)

@@ -74,6 +74,25 @@ def test_nearest_first():
     np.testing.assert_allclose(trace.value[1:], np.exp(-2 * distances**2))
 
 
+@pytest.mark.parametrize("embeds", [False, True])
+def test_projections_of_a_normalised_kernel_have_length_one_again(embeds):
+    rng = np.random.default_rng(0)
+    rows, x = rng.normal(size=(60, 12)) * np.linspace(3, 0.3, 12), rng.normal(size=12)
+    kernel = Normalized(Polynomial(3))
+    units, query = kernel.embed(rows), kernel.embed(x[None])[0]
+    machine = KernelMachine(rows, rng.normal(size=60), 0.1, kernel)
+    if embeds:  # the same, asked of rows that are embedded already
+        machine, rows = KernelMachine(units, machine.beta, 0.1, Polynomial(3, 1.0, 0.0)), units
+        x = query
+    trace = engine(machine, rows, n_components=4).trace(x)
+    directions = principal_directions(units, 4)
+    projected, along = units @ directions.T, directions @ query
+    lengths = np.linalg.norm(projected, axis=1) * np.linalg.norm(along)
+    expected = (projected @ along / lengths) ** 3
+    np.testing.assert_allclose(trace.score[1:], expected[trace.index[1:]], rtol=1e-9)
+    assert (np.diff(trace.score[1:]) <= 1e-12).all()
+
+
 def test_fewer_components_only_change_the_order():
     rng = np.random.default_rng(0)
     rows = rng.normal(size=(120, 12))

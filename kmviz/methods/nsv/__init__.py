@@ -18,6 +18,9 @@ Departures
   how rarely the answer differs from the exact machine's.
 - Thresholds are widened by a few rounding errors, and f(x) = 0 counts as negative, as `predict`
   has it.
+- Principal components (eq. 10) are those of the rows that the kernel's plain form takes: for a
+  normalised polynomial kernel, rows with one column more, of length 1. Projections (eq. 11) are
+  brought to length 1 again, so that the approximate kernel is normalised as the kernel is.
 - The filter's output is brought to the scale of f, which changes no decision. Where fewer than
   five calibration rows mislead it, its threshold is at least one and a half scatters of f
   around it.

@@ -91,6 +91,18 @@ def principal_directions(rows: NDArray[Any], q: int) -> NDArray[np.float64]:
     return (axes / np.sqrt(np.maximum(squares, 1e-300))).T @ rows
 
 
+def is_normalised(form: Any, embedded: NDArray[Any]) -> bool:
+    """Tell whether a kernel is a power of the cosine: K(x, x) = 1 because rows have length 1.
+
+    So has a homogeneous kernel on rows that were brought to length 1 beforehand.
+    """
+    kind, _, coef0, _ = form.code
+    if kind == RADIAL or coef0:
+        return False
+    squares = np.einsum("ij,ij->i", embedded, embedded)
+    return bool(np.abs(squares - 1.0).max(initial=0.0) < 1e-5)
+
+
 def build_tables(machine: KernelMachine, options: Options) -> Tables:
     """Lay out a machine for the walk, without a filter yet."""
     form = ordering_kernel(machine.kernel, options)
@@ -102,6 +114,9 @@ def build_tables(machine: KernelMachine, options: Options) -> Tables:
     basis = principal_directions(embedded, max(wanted))
     ends = np.unique(np.minimum(wanted, len(basis)))
     coordinates = embedded @ basis.T
+    unit = not options.approximate and is_normalised(form, embedded)
+    if unit:  # the kernel of the projections is normalised as the kernel is
+        coordinates /= np.maximum(np.linalg.norm(coordinates, axis=1, keepdims=True), 1e-300)
     # The control variate knows the lengths of query and vector and lacks only their product;
     # eq. 11 as published knows the projections alone.
     measured = embedded if options.approximate else coordinates
@@ -131,6 +146,7 @@ def build_tables(machine: KernelMachine, options: Options) -> Tables:
         ends=ends.astype(np.int64),
         sides=sides,
         n_first=n_first,
+        unit=unit,
     )
 
 

@@ -95,6 +95,8 @@ def approach(
 def approximate_kernel(t: Tables, x: NDArray[Any], end: int) -> NDArray[np.float64]:
     """Kernel values of the first `end` components of query and vectors: eq. 11."""
     along = t.basis[:end] @ x
+    if t.unit:  # which changes no order
+        along = along / max(float(np.linalg.norm(along)), 1e-300)
     dots = along @ t.coordinates[:end]
     if t.kind == RADIAL:
         length = x @ x if t.approximate else along @ along

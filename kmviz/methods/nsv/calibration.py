@@ -14,13 +14,11 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.base import clone
 from sklearn.model_selection import KFold, StratifiedKFold
 
-from kmviz.loops.threads import over_items
 from kmviz.machines import KernelMachine
-from kmviz.machines.reading import read_binary
 from kmviz.methods.base import Problem
+from kmviz.methods.nsv.folds import train_folds
 from kmviz.methods.nsv.generated import challenging_rows
 from kmviz.methods.nsv.linear import Filter, train_filter
 from kmviz.methods.nsv.tables import known_form
@@ -142,9 +140,7 @@ class Calibrator:
         folds = StratifiedKFold(n_folds, shuffle=True, random_state=self.random_state)
         wanted = 1 if self.calibration == "left_out" else n_folds
         dealt = [(own[a], own[b]) for a, b in islice(folds.split(own, y[own]), wanted)]
-        machines = over_items(
-            lambda fold: read_binary(clone(problem.estimator).fit(X[fold[0]], y[fold[0]])), dealt
-        )
+        machines = train_folds(problem.estimator, X, y, [learn for learn, _ in dealt])
         report(0.0, f"cross-fitting: {wanted} machines")
         for done, (machine, (learn, ask)) in enumerate(zip(machines, dealt, strict=True)):
             report((done + 1) / wanted, f"cross-fitting: machine {done + 1} of {wanted}")

@@ -1,0 +1,61 @@
+"""Folds trained on parts of one matrix are the machines that training row by row gives."""
+
+import numpy as np
+import pytest
+from sklearn.datasets import load_digits
+from sklearn.svm import SVC, LinearSVC, NuSVC
+
+from kmviz import NSVClassifier
+from kmviz.kernels import RBF, Normalized, Polynomial
+from kmviz.machines.reading import read_binary
+from kmviz.methods.nsv import folds
+
+PIXELS, DIGITS = load_digits(return_X_y=True)
+PAIR = np.isin(DIGITS, (3, 8))
+X, Y = PIXELS[PAIR] / 16, np.where(DIGITS[PAIR] == 8, 1, -1)
+FOLDS = [np.flatnonzero(np.arange(len(Y)) % 3 != part) for part in range(3)]
+
+
+@pytest.mark.parametrize(
+    "svc",
+    [
+        SVC(),
+        SVC(gamma=0.3, C=20.0, class_weight="balanced"),
+        SVC(kernel="poly", degree=4, coef0=1.0),
+        SVC(kernel="linear", C=0.1),
+        SVC(kernel=Normalized(Polynomial(9)), C=10.0),
+        SVC(kernel=RBF(0.05)),
+        NuSVC(nu=0.2),
+    ],
+    ids=["scale", "balanced", "poly", "linear", "normalised", "own rbf", "nu"],
+)
+def test_the_same_machine_comes_out(svc):
+    assert folds.shares_products(svc, X)
+    shifted = X + 3.0  # a kernel of distances does not see it
+    for fold, found in zip(FOLDS, folds.train_folds(svc, shifted, Y, FOLDS), strict=True):
+        plain = read_binary(type(svc)(**svc.get_params()).fit(shifted[fold], Y[fold]))
+        np.testing.assert_array_equal(found.vectors, plain.vectors)
+        np.testing.assert_allclose(found.beta, plain.beta, rtol=1e-5, atol=1e-7)
+        assert found.bias == pytest.approx(plain.bias, rel=1e-5, abs=1e-7)
+        assert repr(found.kernel) == repr(plain.kernel)
+
+
+@pytest.mark.parametrize(
+    "svc", [LinearSVC(), SVC(kernel=lambda A, B: A @ B.T)], ids=["other", "own"]
+)
+def test_what_has_no_known_products_is_trained_as_it_is(svc):
+    assert not folds.shares_products(svc, X)
+
+
+def test_a_matrix_beyond_the_room_or_of_few_columns_is_not_made(monkeypatch):
+    assert not folds.shares_products(SVC(), X[:, :8])
+    monkeypatch.setattr(folds, "MOST_BYTES", 1000)
+    assert not folds.shares_products(SVC(), X)
+
+
+def test_both_ways_calibrate_alike(monkeypatch):
+    shared = NSVClassifier(SVC(C=10.0), random_state=0).fit(X[:200], Y[:200])
+    monkeypatch.setattr(folds, "MOST_BYTES", 0)
+    apart = NSVClassifier(SVC(C=10.0), random_state=0).fit(X[:200], Y[:200])
+    np.testing.assert_allclose(shared.high_, apart.high_, rtol=1e-4, atol=1e-6)
+    np.testing.assert_array_equal(shared.predict(X), apart.predict(X))

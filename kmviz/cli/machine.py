@@ -38,7 +38,8 @@ def method(options: argparse.Namespace, scaled: bool, cache: float = 200.0) -> A
         return clf.set_params(estimator=machine(options, scaled, cache))
     kernel = kernel_parameters(options.kernel, gamma_of(options), options.degree)
     given = {"C": options.C, **kernel}
-    clf.set_params(**{name: v for name, v in given.items() if name not in _names(options.set)})
+    free = set(clf.get_params(deep=False)) - set(_names(options.set))
+    clf.set_params(**{name: value for name, value in given.items() if name in free})
     return make_pipeline(StandardScaler(), clf) if scaled else clf
 
 

@@ -15,8 +15,21 @@ from kmviz.methods.exact import ExactClassifier
 from kmviz.methods.falk import FaLKClassifier, KNNSVMClassifier
 from kmviz.methods.nsv import NSVClassifier
 from kmviz.methods.reduced import ReducedSetClassifier
+from kmviz.methods.rivals import (
+    BaggedSVMClassifier,
+    CoreVectorClassifier,
+    CPSPClassifier,
+    LaSVMClassifier,
+    RampSVMClassifier,
+    SparseSVMClassifier,
+    SubsampledSVC,
+)
 from kmviz.methods.svtree import SVTreeClassifier
 from kmviz.methods.virtual import VirtualSVClassifier
+
+#: The family of the papers' rivals, and the page that shows methods without one of their own.
+RIVALS = "what the papers compared with"
+COMPARE = "pages/6_Compare.py"
 
 #: A machine of more vectors is large: what would take hours to prepare for it is cut down.
 LARGE = 4_000
@@ -84,7 +97,7 @@ class Method:
     family : str
         What it is drawn with: one colour and one legend entry for each family.
     page : str
-        The file of the page that shows it.
+        The file of the page that shows it; `COMPARE` where it has none of its own.
     url : mapping
         URL parameter of that page -> parameter of the estimator.
     link : mapping
@@ -159,6 +172,14 @@ _BREAK_EVEN: dict[str, Any] = {
 
 def _few(n: int) -> dict[str, Any]:
     return {"cut": {"n_vectors": n}, "note": f"{n} vectors only"}
+
+
+def _rival(name: str, cls: type, title: str, *settings: Setting) -> Method:
+    """Return the record of a rival: it trains a machine of its own, and has no page of its own."""
+    return Method(
+        name=name, cls=cls, title=title, family=RIVALS, page=COMPARE, takes_frozen=False,
+        keeps_machine=False, settings=settings,
+    )  # fmt: skip
 
 
 METHODS: tuple[Method, ...] = (
@@ -308,6 +329,30 @@ METHODS: tuple[Method, ...] = (
         page="app.py",
         certified=True,
         settings=(Setting("exact", "exact machine, float32", is_tried=True),),
+    ),
+    _rival(
+        "cpsp", CPSPClassifier, "Cutting-plane subspace pursuit",
+        Setting("cpsp", "CPSP, 50 vectors"),
+        Setting("cpsp_tr", "CPSP(tr), 50 training rows", {"basis": "train"}),
+    ),
+    _rival(
+        "sparse_svm", SparseSVMClassifier, "SpSVM",
+        Setting("sparse_svm", "SpSVM, 50 training rows", {"n_vectors": 50}),
+    ),
+    _rival("lasvm", LaSVMClassifier, "LASVM", Setting("lasvm", "LASVM, two passes")),
+    _rival(
+        "core_vector", CoreVectorClassifier, "Core vector machine",
+        Setting("cvm", "core vectors (CVM)"),
+        Setting("bvm", "ball vectors (BVM)", {"ball": "enclosing"}),
+    ),
+    _rival("ramp", RampSVMClassifier, "Ramp loss", Setting("ramp", "ramp loss (USVM)")),
+    _rival(
+        "bagged", BaggedSVMClassifier, "Bagged SVMs",
+        Setting("bagged", "bagged SVMs, 101 of a twentieth"),
+    ),
+    _rival(
+        "subsampled", SubsampledSVC, "SVC on a subsample",
+        Setting("subsampled", "SVC on a tenth of the rows", {"n_samples": 0.1}),
     ),
 )  # fmt: skip
 

@@ -17,7 +17,7 @@ from kmviz.evaluation.compare import Bench, as_table, trained
 from kmviz.evaluation.peers import PEERS
 from kmviz.evaluation.reference import reference, trained_reference
 from kmviz.methods import progress
-from kmviz.methods.register import method_offering, setting
+from kmviz.methods.register import COMPARE, method_offering, setting
 from kmviz.ui import model, state
 from kmviz.ui.params import Choice, Control, Words
 from kmviz.ui.problem import Problem
@@ -196,8 +196,9 @@ def conditions(table: pd.DataFrame) -> str:
 
 
 def open_clicked(table: pd.DataFrame, row: int | None) -> None:
-    """Callback: remember which setting was clicked; `follow` goes there."""
-    if row is not None and setting(table.index[row]) is not None:
+    """Callback: remember which setting was clicked; `follow` goes there if it has a page."""
+    method = None if row is None else method_offering(str(table.index[row]))
+    if method is not None and method.page != COMPARE:
         st.session_state[_OPEN] = str(table.index[row])
 
 

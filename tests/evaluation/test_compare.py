@@ -4,7 +4,7 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
-from sklearn.base import BaseEstimator, ClassifierMixin
+from sklearn.base import BaseEstimator, ClassifierMixin, is_classifier
 from sklearn.datasets import make_classification
 from sklearn.frozen import FrozenEstimator
 from sklearn.pipeline import make_pipeline
@@ -14,7 +14,7 @@ from sklearn.svm import SVC, NuSVC
 import kmviz
 from kmviz import NSVClassifier, datasets
 from kmviz.evaluation.advice import advice, best_method
-from kmviz.evaluation.catalogue import resolve, settings, title_of, usual
+from kmviz.evaluation.catalogue import family_of, resolve, settings, title_of, usual
 from kmviz.evaluation.compare import COLUMNS, Interrupted, trained
 from kmviz.evaluation.peers import PEERS, installed
 from kmviz.evaluation.reference import baseline, reference
@@ -277,4 +277,15 @@ def test_rows_for_a_large_machine_say_what_was_cut_down(moons, monkeypatch):
 def test_every_setting_has_a_title_and_can_be_made():
     for name in settings():
         assert title_of(name) == setting(name).title
-        assert type(setting(name).make()).__name__.endswith("Classifier")
+        assert is_classifier(setting(name).make())
+
+
+def test_the_rivals_train_with_the_kernel_and_the_cost_of_the_machine(moons):
+    rivals = [one for one in settings() if family_of(one) == register.RIVALS]
+    assert len(rivals) >= 9
+    table = kmviz.compare(SVC(C=7.0, gamma=3.0), *moons, rivals, time=False)
+    assert table["error"].eq("").all()
+    assert (table["accuracy"] > table.loc["exact", "accuracy"] - 0.1).all()
+    clf, _ = trained(setting("lasvm"), reference(SVC(C=7.0, gamma=3.0), *moons[:2]))
+    assert clf.C == 7.0
+    assert clf.machine_.kernel == RBF(3.0)

@@ -152,6 +152,14 @@ def test_a_clicked_setting_opens_on_its_own_page(name, page, params, monkeypatch
     assert compare._OPEN not in session
 
 
+def test_a_clicked_rival_has_no_page_to_open(monkeypatch):
+    session = {}
+    monkeypatch.setattr(compare.st, "session_state", session)
+    for row in (1, None):
+        compare.open_clicked(SimpleNamespace(index=["exact", "cpsp"]), row)
+    assert session == {}
+
+
 def test_the_pages_know_the_parameters_that_links_carry():
     assert nsv.OWN["w"].read("50") == 50
     assert nsv.OWN["start"].read("approximate") == "approximate"

@@ -25,6 +25,7 @@ from sklearn.utils._param_validation import Interval
 from kmviz.machines import KernelMachine
 from kmviz.methods.rivals.base import (
     AMOUNT,
+    POLYNOMIAL,
     SHARED,
     RivalClassifier,
     Rows,
@@ -52,6 +53,8 @@ class BaggedSVMClassifier(RivalClassifier):
     kernel : {"rbf", "linear", "poly"} or kernel of `kmviz.kernels`, default="rbf"
     C : float, default=1.0
     gamma : {"scale", "auto"} or float, default="scale"
+    degree, coef0 : int and float, default=3 and 0.0
+        Of "poly", as in `SVC`.
     random_state : int, RandomState or None, default=None
         Draws the bags.
 
@@ -81,6 +84,7 @@ class BaggedSVMClassifier(RivalClassifier):
 
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
         **SHARED,
+        **POLYNOMIAL,
         "n_estimators": [Interval(Integral, 1, None, closed="left")],
         "max_samples": AMOUNT,
         "bootstrap": ["boolean"],
@@ -95,6 +99,8 @@ class BaggedSVMClassifier(RivalClassifier):
         kernel: Any = "rbf",
         C: float = 1.0,
         gamma: Any = "scale",
+        degree: int = 3,
+        coef0: float = 0.0,
         random_state: Any = None,
     ) -> None:
         self.n_estimators = n_estimators
@@ -103,6 +109,8 @@ class BaggedSVMClassifier(RivalClassifier):
         self.kernel = kernel
         self.C = C
         self.gamma = gamma
+        self.degree = degree
+        self.coef0 = coef0
         self.random_state = random_state
 
     def _trained(self, X: Rows, side: Rows, random: RandomState) -> VoteEngine:

@@ -30,6 +30,12 @@ SHARED: dict[str, list[Any]] = {
     "gamma": [StrOptions({"scale", "auto"}), Interval(Real, 0.0, None, closed="neither")],
 }
 
+#: Constraints of the parameters of "poly", where a rival takes it.
+POLYNOMIAL: dict[str, list[Any]] = {
+    "degree": [Interval(Integral, 1, None, closed="left")],
+    "coef0": [Interval(Real, None, None, closed="neither")],
+}
+
 #: A number of rows or vectors: a count, or a share of the training rows.
 AMOUNT = [
     Interval(Integral, 1, None, closed="left"),
@@ -42,6 +48,8 @@ class RivalClassifier(MachineClassifier):
 
     kernel: Any
     gamma: Any
+    degree: int = 3
+    coef0: float = 0.0
     random_state: Any = None
 
     def fit(self, X: ArrayLike, y: ArrayLike) -> Any:
@@ -79,7 +87,8 @@ class RivalClassifier(MachineClassifier):
         self.preprocessing_ = None
         self.kernel_ = self.kernel
         if not callable(self.kernel):
-            self.kernel_ = named_kernel(self.kernel, gamma_for(self.gamma, rows))
+            gamma = gamma_for(self.gamma, rows)
+            self.kernel_ = named_kernel(self.kernel, gamma, self.degree, self.coef0)
 
     def _trained(self, X: Rows, side: Rows, random: RandomState) -> Engine:
         """Return what answers for one pair of classes."""

@@ -38,7 +38,7 @@ from sklearn.utils._param_validation import Interval, StrOptions
 from kmviz.kernels import RBF, diagonal
 from kmviz.loops.balls import shrink
 from kmviz.machines import KernelMachine
-from kmviz.methods.rivals.base import AMOUNT, SHARED, RivalClassifier, Rows, count_of
+from kmviz.methods.rivals.base import AMOUNT, POLYNOMIAL, SHARED, RivalClassifier, Rows, count_of
 
 #: Training rows among which a basis vector is sought, or its search started.
 CANDIDATES = 500
@@ -67,6 +67,8 @@ class CPSPClassifier(RivalClassifier):
         With `basis="free"` an RBF.
     C : float, default=1.0
     gamma : {"scale", "auto"} or float, default="scale"
+    degree, coef0 : int and float, default=3 and 0.0
+        Of "poly", as in `SVC`.
     random_state : int, RandomState or None, default=None
         Draws the rows among which basis vectors are sought.
 
@@ -89,6 +91,7 @@ class CPSPClassifier(RivalClassifier):
 
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
         **SHARED,
+        **POLYNOMIAL,
         "n_vectors": AMOUNT,
         "basis": [StrOptions({"free", "train"})],
         "tol": [Interval(Real, 0.0, None, closed="neither")],
@@ -105,6 +108,8 @@ class CPSPClassifier(RivalClassifier):
         kernel: Any = "rbf",
         C: float = 1.0,
         gamma: Any = "scale",
+        degree: int = 3,
+        coef0: float = 0.0,
         random_state: Any = None,
     ) -> None:
         self.n_vectors = n_vectors
@@ -114,6 +119,8 @@ class CPSPClassifier(RivalClassifier):
         self.kernel = kernel
         self.C = C
         self.gamma = gamma
+        self.degree = degree
+        self.coef0 = coef0
         self.random_state = random_state
 
     def _start(self, rows: Rows) -> None:

@@ -29,7 +29,7 @@ from sklearn.utils._param_validation import Interval
 
 from kmviz.loops import lasvm as loop
 from kmviz.machines import KernelMachine
-from kmviz.methods.rivals.base import SHARED, RivalClassifier, Rows, refuse_unknown
+from kmviz.methods.rivals.base import POLYNOMIAL, SHARED, RivalClassifier, Rows, refuse_unknown
 from kmviz.methods.sums import SumEngine
 
 #: Kernel values of an expansion are kept up to this many rows (300 MB), then computed when needed.
@@ -79,6 +79,8 @@ class LaSVMClassifier(RivalClassifier):
     C : float, default=1.0
     gamma : {"scale", "auto"} or float, default="scale"
         "scale" and "auto" are taken from the rows of `fit`, or of the first `partial_fit`.
+    degree, coef0 : int and float, default=3 and 0.0
+        Of "poly", as in `SVC`.
     random_state : int, RandomState or None, default=None
         Orders the rows.
 
@@ -104,6 +106,7 @@ class LaSVMClassifier(RivalClassifier):
 
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
         **SHARED,
+        **POLYNOMIAL,
         "epochs": [Interval(Integral, 1, None, closed="left")],
         "finish": ["boolean"],
         "tol": [Interval(Real, 0.0, None, closed="neither")],
@@ -118,6 +121,8 @@ class LaSVMClassifier(RivalClassifier):
         kernel: Any = "rbf",
         C: float = 1.0,
         gamma: Any = "scale",
+        degree: int = 3,
+        coef0: float = 0.0,
         random_state: Any = None,
     ) -> None:
         self.epochs = epochs
@@ -126,6 +131,8 @@ class LaSVMClassifier(RivalClassifier):
         self.kernel = kernel
         self.C = C
         self.gamma = gamma
+        self.degree = degree
+        self.coef0 = coef0
         self.random_state = random_state
 
     def partial_fit(self, X: ArrayLike, y: ArrayLike, classes: Any = None) -> LaSVMClassifier:

@@ -26,7 +26,7 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils._param_validation import Interval
 
 from kmviz.machines import KernelMachine
-from kmviz.methods.rivals.base import SHARED, RivalClassifier, Rows, svc_machine
+from kmviz.methods.rivals.base import POLYNOMIAL, SHARED, RivalClassifier, Rows, svc_machine
 
 
 class RampSVMClassifier(RivalClassifier):
@@ -41,6 +41,8 @@ class RampSVMClassifier(RivalClassifier):
     kernel : {"rbf", "linear", "poly"} or kernel of `kmviz.kernels`, default="rbf"
     C : float, default=1.0
     gamma : {"scale", "auto"} or float, default="scale"
+    degree, coef0 : int and float, default=3 and 0.0
+        Of "poly", as in `SVC`.
 
     Attributes
     ----------
@@ -61,6 +63,7 @@ class RampSVMClassifier(RivalClassifier):
 
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
         **SHARED,
+        **POLYNOMIAL,
         "clip": [Interval(Real, None, 1.0, closed="neither")],
         "max_iter": [Interval(Integral, 1, None, closed="left")],
     }
@@ -72,12 +75,16 @@ class RampSVMClassifier(RivalClassifier):
         kernel: Any = "rbf",
         C: float = 1.0,
         gamma: Any = "scale",
+        degree: int = 3,
+        coef0: float = 0.0,
     ) -> None:
         self.clip = clip
         self.max_iter = max_iter
         self.kernel = kernel
         self.C = C
         self.gamma = gamma
+        self.degree = degree
+        self.coef0 = coef0
 
     def _start(self, rows: Rows) -> None:
         super()._start(rows)

@@ -30,7 +30,7 @@ from sklearn.utils._param_validation import Interval
 
 from kmviz.kernels import diagonal
 from kmviz.machines import KernelMachine
-from kmviz.methods.rivals.base import AMOUNT, SHARED, RivalClassifier, Rows, count_of
+from kmviz.methods.rivals.base import AMOUNT, POLYNOMIAL, SHARED, RivalClassifier, Rows, count_of
 
 #: Added to the diagonal of K_JJ, as a share of its mean.
 JITTER = 1e-10
@@ -55,6 +55,8 @@ class SparseSVMClassifier(RivalClassifier):
     kernel : {"rbf", "linear", "poly"} or kernel of `kmviz.kernels`, default="rbf"
     C : float, default=1.0
     gamma : {"scale", "auto"} or float, default="scale"
+    degree, coef0 : int and float, default=3 and 0.0
+        Of "poly", as in `SVC`.
     random_state : int, RandomState or None, default=None
         Draws the candidates.
 
@@ -77,6 +79,7 @@ class SparseSVMClassifier(RivalClassifier):
 
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
         **SHARED,
+        **POLYNOMIAL,
         "n_vectors": AMOUNT,
         "n_candidates": [Interval(Integral, 1, None, closed="left")],
         "max_iter": [Interval(Integral, 1, None, closed="left")],
@@ -91,6 +94,8 @@ class SparseSVMClassifier(RivalClassifier):
         kernel: Any = "rbf",
         C: float = 1.0,
         gamma: Any = "scale",
+        degree: int = 3,
+        coef0: float = 0.0,
         random_state: Any = None,
     ) -> None:
         self.n_vectors = n_vectors
@@ -99,6 +104,8 @@ class SparseSVMClassifier(RivalClassifier):
         self.kernel = kernel
         self.C = C
         self.gamma = gamma
+        self.degree = degree
+        self.coef0 = coef0
         self.random_state = random_state
 
     def _start(self, rows: Rows) -> None:

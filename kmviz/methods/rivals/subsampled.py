@@ -18,6 +18,7 @@ from numpy.random import RandomState
 from kmviz.machines import KernelMachine
 from kmviz.methods.rivals.base import (
     AMOUNT,
+    POLYNOMIAL,
     SHARED,
     RivalClassifier,
     Rows,
@@ -37,6 +38,8 @@ class SubsampledSVC(RivalClassifier):
     kernel : {"rbf", "linear", "poly"} or kernel of `kmviz.kernels`, default="rbf"
     C : float, default=1.0
     gamma : {"scale", "auto"} or float, default="scale"
+    degree, coef0 : int and float, default=3 and 0.0
+        Of "poly", as in `SVC`.
     random_state : int, RandomState or None, default=None
         Draws the rows.
 
@@ -57,6 +60,7 @@ class SubsampledSVC(RivalClassifier):
 
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
         **SHARED,
+        **POLYNOMIAL,
         "n_samples": AMOUNT,
         "random_state": ["random_state"],
     }
@@ -67,12 +71,16 @@ class SubsampledSVC(RivalClassifier):
         kernel: Any = "rbf",
         C: float = 1.0,
         gamma: Any = "scale",
+        degree: int = 3,
+        coef0: float = 0.0,
         random_state: Any = None,
     ) -> None:
         self.n_samples = n_samples
         self.kernel = kernel
         self.C = C
         self.gamma = gamma
+        self.degree = degree
+        self.coef0 = coef0
         self.random_state = random_state
 
     def _machine(self, X: Rows, side: Rows, random: RandomState) -> KernelMachine:

@@ -388,6 +388,32 @@ class TreeReading(Reading):
 
 
 @dataclass(frozen=True, eq=False)
+class Partition(Record):
+    """What a support vector tree makes of the plane.
+
+    Attributes
+    ----------
+    leaf : array
+        The last node of each cell of a grid (rows by columns), or of each training point where
+        the plane is a projection.
+    output : array of the shape of `leaf`
+        The tree's output there.
+    region : array of bool
+        Where the node in question is.
+    path : array of shape (k, 2)
+        The vectors that the query asks, in order.
+    name : str
+        What the node in question is called.
+    """
+
+    leaf: Ints
+    output: Floats
+    region: Bools
+    path: Floats
+    name: str
+
+
+@dataclass(frozen=True, eq=False)
 class ReducedTrace(Trace):
     """Reduced set: the machines of 1, 2, ... vectors, asked in turn.
 

@@ -13,34 +13,34 @@ st.markdown(
 )
 left, middle, right = st.columns(3)
 split = left.selectbox("Split", list(svtree.SPLITS), key="split", format_func=svtree.SPLITS.get)
-refit = middle.selectbox("Fit", list(svtree.FITS), key="refit", format_func=svtree.FITS.get)
-reading = svtree.read(problem, split, refit)
-svtree.limit(reading)
+refit = middle.selectbox(
+    "Fit", list(svtree.FITS), key="refit", format_func=lambda name: svtree.FITS[name][0]
+)
+now = svtree.shown(problem, split, refit)
+svtree.limit(now)
 height = right.slider(
-    "Height: most kernel values on a path", 1, max(reading.height, 2), key="height",
+    "Height: most kernel values on a path", 1, max(svtree.highest(now), 2), key="height",
     help="Cuts the same tree; nothing is grown again.",
 )  # fmt: skip
-ui.metrics(svtree.metrics(problem, reading, height))
-
-trace = svtree.trace(problem, reading)
-node = svtree.chosen(trace, height)
-st.markdown(svtree.sentence(problem, trace, height))
+trace, reading = svtree.trace(now, height), now.study.read(max_height=height)
+node, nodes = svtree.chosen(trace), svtree.nodes(now)
+st.markdown(svtree.sentence(problem, trace))
 picture = figures.tree_map(
-    ui.plane(problem), svtree.partition(problem, reading, trace, height), reading.nodes,
-    problem.query,
-)  # fmt: skip
+    ui.plane(problem), svtree.partition(now, trace, height), nodes, problem.query
+)
 ui.chart(
     picture, "tree_map",
-    "The regions of the tree's leaves, the exact boundary over them, and the support vectors on "
-    "the query's path, numbered.",
+    "The tree's answer by colour, the borders of its leaves, the exact boundary, and the support "
+    "vectors on the query's path, numbered.",
     on_select=svtree.choose_query,
 )  # fmt: skip
-ui.look_for(svtree.look_at_map(problem, reading, height))
+ui.look_for(svtree.look_at_map(now, height))
+ui.metrics(svtree.metrics(now, reading))
 
 tree, sums = st.columns(2)
 with tree:
     ui.chart(
-        figures.tree_path(reading.nodes, trace, height, node), "tree_path",
+        figures.tree_path(nodes, trace, height, node), "tree_path",
         "The tree, root at the top, with the query's path lit.", on_select=svtree.choose_node,
     )  # fmt: skip
 with sums:
@@ -48,21 +48,21 @@ with sums:
         figures.tree_sum(trace, height, svtree.images(problem, trace)), "tree_sum",
         "The running sum along the path against the exact output, step by step.",
     )  # fmt: skip
-ui.look_for(svtree.look_at_path(trace, height, refit))
-svtree.show_path(trace, height)
-svtree.node_card(problem, reading, node)
+ui.look_for(svtree.look_at_path(trace, refit))
+svtree.show_path(trace)
+svtree.node_card(now, node)
 
 st.subheader("How high should it be?", anchor=False)
+curves, linear, full = svtree.curves(now), svtree.linear(problem), 1 - problem.test_error
 ui.chart(
-    figures.tree_heights(reading.curves, reading.linear, 1 - problem.test_error, height),
-    "tree_heights",
-    "Test accuracy and mean path length against height, with linear and full SVM as lines.",
+    figures.tree_heights(curves, linear, full, height), "tree_heights",
+    "Test accuracy and mean path length against height, with a reduced set of as many vectors, "
+    "linear and full SVM as lines.",
 )  # fmt: skip
-ui.look_for(svtree.look_at_heights(problem, reading))
+ui.look_for(svtree.look_at_heights(curves, linear, full))
 ui.take_home(
-    problem, estimator=lambda: svtree.estimator(problem, reading, height),
-    trace=lambda: trace.to_frame().head(height + 1), figure=picture,
-    code=svtree.code(problem, split, refit, height), name="svtree",
+    problem, estimator=lambda: now.estimator(max_height=height), trace=trace.to_frame,
+    figure=picture, code=svtree.code(now, height), name="svtree",
 )  # fmt: skip
 svtree.highlight_regions()
 ui.finish()

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -11,41 +10,15 @@ import plotly.graph_objects as go
 from numpy.typing import NDArray
 
 from kmviz.figures import theme
-from kmviz.figures.boundary import Plane, click_layer, query_mark, training_points
-from kmviz.traces import TreeTrace
+from kmviz.figures.boundary import Plane, click_layer, equal_axes, query_mark, training_points
+from kmviz.traces import Partition, TreeTrace
 
-#: Leaves take these slots in turn: the classes' two and the query's stay free.
-_LEAVES = tuple(theme.COLORS[i] for i in (2, 3, 5, 6, 8, 9))
-
-
-@dataclass(frozen=True, eq=False)
-class Partition:
-    """What a tree makes of the plane.
-
-    Attributes
-    ----------
-    leaf : array
-        The last node of each cell of the plane's grid (rows by columns), or of each training
-        point where the plane is a projection.
-    output : array or None
-        The tree's output on the grid.
-    region : array of bool
-        Where the node in question is: cells of the grid, or training points.
-    path : array of shape (k, 2)
-        The vectors that the query asks, in order.
-    name : str
-        What the node in question is called.
-    """
-
-    leaf: NDArray[Any]
-    output: NDArray[Any] | None
-    region: NDArray[np.bool_]
-    path: NDArray[Any]
-    name: str
+#: Outputs beyond it are drawn alike: no sign is in doubt there, and a leaf's may be huge.
+_STRONG = 1.5
 
 
 def tree_map(plane: Plane, partition: Partition, nodes: pd.DataFrame, query: int) -> go.Figure:
-    """Draw the partition, the exact boundary over it, and the query's path, numbered.
+    """Draw the partition by class and strength, the boundaries over it, the query's path, numbered.
 
     `nodes` is `SVTree.to_frame()`. Every node's parent goes along as the layout's `meta`, so that
     a browser can tell which leaves make up the region of a node.
@@ -55,10 +28,11 @@ def tree_map(plane: Plane, partition: Partition, nodes: pd.DataFrame, query: int
     if plane.x is None or plane.y is None:
         traces: list[Any] = _points_by_leaf(plane, partition, rows)
     else:
-        traces = [_regions(plane.x, plane.y, partition, rows), *training_points(plane, 400)]
-        traces += _lines(plane, partition)
+        traces = [_regions(plane.x, plane.y, partition, rows), _borders(plane, partition)]
+        traces += [*training_points(plane, 400), *_lines(plane, partition)]
         layout["xaxis"] = {"range": [float(plane.x[0]), float(plane.x[-1])]}
         layout["yaxis"] = {"range": [float(plane.y[0]), float(plane.y[-1])]}
+    layout |= equal_axes(plane.points, layout)
     traces += [click_layer(plane.queries), _path_marks(partition.path)]
     traces.append(query_mark(plane.queries[query]))
     return theme.figure(traces, *plane.axes, title=plane.title, height=520, **layout)
@@ -129,13 +103,23 @@ def tree_sum(trace: TreeTrace, height: int, images: NDArray[Any] | None = None) 
 
 
 def tree_heights(curves: pd.DataFrame, linear: float, full: float, height: int) -> go.Figure:
-    """Draw accuracy and mean path length against height; `curves` is indexed by height."""
+    """Draw accuracy and mean path length against height.
+
+    `curves` is indexed by height: `accuracy`, `path_length`, and `reduced`, the accuracy of a
+    reduced set of as many vectors as the mean path asks.
+    """
     x = curves.index.to_numpy()
     accuracy = theme.trace(
         "scatter",
         x=x, y=theme.light(curves["accuracy"]), name="tree, accuracy", mode="lines+markers",
         line={"color": theme.COLORS[4], "width": 3}, marker={"symbol": "circle"},
         hovertemplate="height %{x}<br>accuracy %{y:.1%}<extra></extra>",
+    )  # fmt: skip
+    reduced = theme.trace(
+        "scatter",
+        x=x, y=theme.light(curves["reduced"]), name="reduced set of as many vectors",
+        mode="lines", line={"color": theme.COLORS[3], "width": 2, "dash": "dashdot"},
+        hovertemplate="height %{x}<br>reduced set %{y:.1%}<extra></extra>",
     )  # fmt: skip
     length = theme.trace(
         "scatter",
@@ -156,9 +140,10 @@ def tree_heights(curves: pd.DataFrame, linear: float, full: float, height: int) 
         )
     ]  # fmt: skip
     return theme.figure(
-        [accuracy, *levels, length], "height: most kernel values on a path", "test accuracy",
-        height=340, shapes=[theme.line_at(x=float(height))], yaxis={"tickformat": ".0%"},
-        yaxis2={"title": {"text": "kernel values a query"}, "overlaying": "y", "side": "right",
+        [accuracy, reduced, *levels, length], "height: most kernel values on a path",
+        "test accuracy", height=340, shapes=[theme.line_at(x=float(height))],
+        yaxis={"tickformat": ".0%"},
+        yaxis2={"title": {"text": "kernel values per query"}, "overlaying": "y", "side": "right",
                 "showgrid": False, "rangemode": "tozero", "automargin": True,
                 "tickmode": "auto"},
     )  # fmt: skip
@@ -167,19 +152,36 @@ def tree_heights(curves: pd.DataFrame, linear: float, full: float, height: int) 
 def _regions(
     x: NDArray[Any], y: NDArray[Any], partition: Partition, rows: NDArray[Any]
 ) -> theme.Trace:
-    """The leaves as areas of colour; neighbours in the tree differ."""
-    _, rank = np.unique(partition.leaf, return_inverse=True)
-    rank = rank.reshape(partition.leaf.shape)
-    share = np.linspace(0, 1, len(_LEAVES) + 1)
-    scale = [
-        [float(edge), color] for i, color in enumerate(_LEAVES) for edge in (share[i], share[i + 1])
-    ]
+    """The tree's answer everywhere: the colour of the class, deeper where it is surer."""
     return theme.trace(
-        "heatmap", x=theme.light(x), y=theme.light(y), z=(rank % len(_LEAVES)).astype(np.uint8),
-        zmin=-0.5, zmax=len(_LEAVES) - 0.5, colorscale=scale, showscale=False, opacity=0.35,
+        "heatmap", x=theme.light(x), y=theme.light(y), z=_strength(partition.output),
+        zmin=-100, zmax=100, zmid=0, colorscale=theme.diverging_scale(), showscale=False,
+        opacity=0.8, name="leaves", zsmooth=False,
         customdata=np.stack([partition.leaf, rows[partition.leaf]], axis=-1).astype(np.int16),
-        name="leaves", zsmooth=False,
         hovertemplate="node %{customdata[0]}: %{customdata[1]} training rows<extra></extra>",
+    )  # fmt: skip
+
+
+def _strength(output: NDArray[Any]) -> NDArray[np.int8]:
+    """How strong an answer is, in percent, its sign the class."""
+    return np.round(100.0 * np.clip(output / _STRONG, -1.0, 1.0)).astype(np.int8)
+
+
+def _borders(plane: Plane, partition: Partition) -> theme.Trace:
+    """The lines between leaves, cell by cell, broken between one and the next."""
+    x, y = (np.asarray(a, dtype=float) for a in (plane.x, plane.y))
+    half_x, half_y = (x[1] - x[0]) / 2, (y[1] - y[0]) / 2
+    leaf = partition.leaf
+    row, column = np.nonzero(leaf[:, 1:] != leaf[:, :-1])  # edges that stand
+    upright = x[column] + half_x, x[column] + half_x, y[row] - half_y, y[row] + half_y
+    row, column = np.nonzero(leaf[1:] != leaf[:-1])  # edges that lie
+    flat = x[column] - half_x, x[column] + half_x, y[row] + half_y, y[row] + half_y
+    ends = [np.concatenate(pair) for pair in zip(upright, flat, strict=True)]
+    gap = np.full(len(ends[0]), np.nan)
+    return theme.trace(
+        "scatter", x=theme.light(np.column_stack([ends[0], ends[1], gap]).ravel()),
+        y=theme.light(np.column_stack([ends[2], ends[3], gap]).ravel()), mode="lines",
+        name="borders of leaves", hoverinfo="skip", line={"color": theme.FAINT, "width": 0.8},
     )  # fmt: skip
 
 
@@ -207,22 +209,23 @@ def _lines(plane: Plane, partition: Partition) -> list[theme.Trace]:
 
 
 def _points_by_leaf(plane: Plane, partition: Partition, rows: NDArray[Any]) -> list[Any]:
-    """Training points of a projection, coloured by leaf; those of the node in question ringed."""
+    """Training points of a projection, coloured by the tree's answer; the node's own ringed."""
     shown = theme.thinned(len(plane.points), 1500)
-    points, leaf = theme.light(plane.points[shown]), partition.leaf[shown]
-    _, rank = np.unique(leaf, return_inverse=True)
-    slot = rank % len(_LEAVES)
+    points, leaf, labels = theme.light(plane.points[shown]), partition.leaf[shown], plane.labels
+    strength = _strength(partition.output[shown])
     traces = []
-    for i, color in enumerate(_LEAVES):
-        of = slot == i
+    for i, (label, name) in enumerate(zip((-1, 1), plane.class_names)):
+        of = labels[shown] == label
         traces.append(
             theme.trace(
                 "scatter",
-                x=points[of, 0], y=points[of, 1], mode="markers", name=f"leaves, colour {i + 1}",
-                showlegend=False, text=[f"node {n}: {rows[n]} rows" for n in leaf[of]],
+                x=points[of, 0], y=points[of, 1], mode="markers", name=f"{name} (colour: answer)",
+                text=[f"node {n}: {rows[n]} rows" for n in leaf[of]],
                 meta=leaf[of].tolist(),  # the leaf of each point
                 hovertemplate="%{text}<extra></extra>",
-                marker={"color": color, "symbol": theme.SYMBOLS[i], "size": 6, "opacity": 0.7},
+                marker={"color": strength[of], "colorscale": theme.diverging_scale(),
+                        "cmin": -100, "cmax": 100, "symbol": theme.SYMBOLS[i], "size": 7,
+                        "line": {"width": 0.6, "color": theme.INK}},
             )
         )  # fmt: skip
     inside = points[partition.region[shown]]
@@ -230,7 +233,7 @@ def _points_by_leaf(plane: Plane, partition: Partition, rows: NDArray[Any]) -> l
         theme.trace(
             "scatter",
             x=inside[:, 0], y=inside[:, 1], mode="markers", name=partition.name, hoverinfo="skip",
-            marker={"color": "rgba(0,0,0,0)", "size": 11,
+            marker={"color": "rgba(0,0,0,0)", "size": 12,
                     "line": {"width": 1.5, "color": theme.COLORS[4]}},
         )
     )  # fmt: skip

@@ -1,8 +1,7 @@
-"""What the Support vector tree page reads: a grown tree, the paths through it, cut at a height."""
+"""What the Support vector tree page shows: a study of the test queries, in words and charts."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -10,100 +9,97 @@ import numpy as np
 import pandas as pd
 import streamlit as st
 from numpy.typing import NDArray
-from sklearn.frozen import FrozenEstimator
 from sklearn.svm import LinearSVC
 
-from kmviz.figures.svtree import Partition
-from kmviz.methods.svtree import SVTree, SVTreeClassifier
-from kmviz.traces import TreeTrace
+from kmviz.methods.study import Study
+from kmviz.traces import Partition, TreeReading, TreeTrace
 from kmviz.ui import parts, state
+from kmviz.ui.fitted import Shown, show
 from kmviz.ui.params import Choice, Number
 from kmviz.ui.plane import grid, plane
 from kmviz.ui.problem import Problem
+from kmviz.ui.work import Shelf
 
 SPLITS = {
     "alternating": "alternating (the paper's)",
-    "exact": "exact: the best of all",
+    "exact": "exact: the best of all (ours)",
 }
-FITS = {
-    "column": "column by column (the paper's)",
-    "path": "whole path, at each node",
-}
+FITS: dict[str, tuple[str, dict[str, Any]]] = {
+    "column": ("column by column (the paper's)", {"refit": "column"}),
+    "path": (
+        "whole path, shared stem (ours)", {"refit": "path", "stem": 0.25, "max_height": 12},
+    ),
+    "budget": (
+        "whole path, ten values on average (ours)",
+        {"refit": "path", "stem": 0.5, "max_height": 20, "max_mean": 10.0},
+    ),
+}  # fmt: skip
 OWN = {
     "height": Number(10, 1, 64),
     "split": Choice(*SPLITS),
     "refit": Choice(*FITS),
     "node": Number(0, 0, 1_000_000),
 }
+#: Vectors of the reduced set beside the tree, at most.
+MOST_REDUCED = 16
+
 _REGIONS = Path(__file__).with_name("regions.js")
-OPTIONS: dict[str, dict[str, Any]] = {"column": {}, "path": {"stem": 0.25, "max_height": 12}}
+_studies, _curves = Shelf(12), Shelf(8)
 
 
-@dataclass(frozen=True, eq=False)
-class Reading:
-    """A grown tree and every path the page may cut.
-
-    Attributes
-    ----------
-    nodes : frame
-        The tree as a table.
-    tests, trains, cells : arrays of shape (rows, height)
-        Nodes on the paths of test rows, training rows and grid cells; -1 past a path's end.
-    outputs, cell_outputs : arrays of shape (rows, height + 1)
-        Column k: the output of the tree cut at height k.
-    curves : frame
-        Test accuracy and mean path length at each height.
-    linear : float
-        Test accuracy of a linear SVM.
-    """
-
-    classifier: SVTreeClassifier
-    nodes: pd.DataFrame
-    tests: NDArray[np.int32]
-    trains: NDArray[np.int32]
-    cells: NDArray[np.int32] | None
-    outputs: NDArray[np.float32]
-    cell_outputs: NDArray[np.float32] | None
-    curves: pd.DataFrame
-    linear: float
-
-    @property
-    def tree(self) -> SVTree:
-        return self.classifier.tree_
-
-    @property
-    def height(self) -> int:
-        return self.tests.shape[1]
+def shown(problem: Problem, split: str, refit: str) -> Shown:
+    """Return the tree that the controls say, with its study."""
+    return show(problem, "svtree", {"split": split, **FITS[refit][1], "random_state": 0})
 
 
-def read(problem: Problem, split: str, refit: str) -> Reading:
-    """Return the tree and its paths, from the cache where they are there."""
-    return _read(problem.key, split, refit, problem)
+def trained(now: Shown) -> Study:
+    """Return the study of the training rows."""
+    return _study(now, "training rows", lambda: now.problem.data.X_train)
 
 
-def trace(problem: Problem, reading: Reading) -> TreeTrace:
+def cells(now: Shown) -> Study:
+    """Return the study of the cells of the map."""
+    return _study(now, "cells", lambda: grid(now.problem)[2])
+
+
+def _study(now: Shown, name: str, rows: Any) -> Study:
+    key = (now.problem.key, tuple(now.parameters.items()), name)
+    return _studies.get(key, lambda: now.study.classifier().study(rows()), "Paths of the tree")
+
+
+def highest(now: Shown) -> int:
+    """Return the height of the tree."""
+    return now.study.readings["max_height"][-1]
+
+
+def trace(now: Shown, height: int) -> TreeTrace:
     """Return the record of the selected query."""
-    record = reading.classifier.trace(problem.x)
-    assert isinstance(record, TreeTrace)
-    return record
+    return now.study.classifier(max_height=height).trace(now.problem.x)
 
 
-def chosen(record: TreeTrace, height: int) -> int:
+def chosen(record: TreeTrace) -> int:
     """Return the node clicked, or else the one where the query ends."""
-    return st.session_state["node"] or int(record.node[min(height, record.stop)])
+    return st.session_state["node"] or int(record.node[-1])
 
 
-def partition(problem: Problem, reading: Reading, record: TreeTrace, height: int) -> Partition:
+def nodes(now: Shown) -> pd.DataFrame:
+    """Return the nodes of the whole tree as a table."""
+    return now.study.classifier().tree_.to_frame()
+
+
+def partition(now: Shown, record: TreeTrace, height: int) -> Partition:
     """Return what the tree, cut at `height`, makes of the plane."""
-    view, node = plane(problem), chosen(record, height)
-    paths = reading.trains if reading.cells is None else reading.cells
-    leaf, output, region = _last(paths, height), None, (paths[:, :height] == node).any(axis=1)
-    if reading.cell_outputs is not None and view.values is not None:
-        shape = view.values.shape
-        leaf, region = leaf.reshape(shape), region.reshape(shape)
-        output = reading.cell_outputs[:, height].reshape(shape)
-    asked = view.vectors[record.index[1 : height + 1]]
-    return Partition(leaf, output, region, asked, f"region of node {node}")
+    view, node = plane(now.problem), chosen(record)
+    study = cells(now) if now.problem.is_plane else trained(now)
+    reading = study.read(max_height=height)
+    shape = reading.leaf.shape if view.values is None else view.values.shape
+    return Partition(
+        leaf=reading.leaf.reshape(shape),
+        output=reading.outputs.reshape(shape),
+        region=(reading.path == node).any(axis=1).reshape(shape),
+        path=view.vectors[record.index[1:]],
+        name=f"region of node {node}",
+    )
 
 
 def images(problem: Problem, record: TreeTrace) -> NDArray[Any] | None:
@@ -113,51 +109,83 @@ def images(problem: Problem, record: TreeTrace) -> NDArray[Any] | None:
     return problem.machine.vectors[record.index[1:]].reshape(-1, *problem.image_shape)
 
 
-def metrics(problem: Problem, reading: Reading, height: int) -> list[tuple[str, str, str]]:
+def curves(now: Shown) -> pd.DataFrame:
+    """Return test accuracy and mean path at each height, and a reduced set's at that price."""
+    key = (now.problem.key, tuple(now.parameters.items()))
+    return _curves.get(key, lambda: _curve(now), "Reading every height")
+
+
+def _curve(now: Shown) -> pd.DataFrame:
+    problem, heights = now.problem, now.study.readings["max_height"]
+    labels = problem.data.y_test[now.rows] > 0
+    frames = now.study.frames("max_height", heights)
+    length = frames.steps.mean(axis=1)
+    most = int(min(MOST_REDUCED, problem.n_vectors, np.ceil(length.max())))
+    reduced = show(problem, "reduced", {"n_vectors": most, "random_state": 0}).study
+    sizes = np.clip(np.round(length).astype(int), 1, reduced.readings["n_vectors"][-1])
+    answers = {n: reduced.read(n_vectors=int(n)).outputs > 0 for n in np.unique(sizes)}
+    table = {
+        "accuracy": ((frames.outputs > 0) == labels).mean(axis=1),
+        "path_length": length,
+        "reduced": [float(np.mean(answers[n] == labels)) for n in sizes],
+    }
+    return pd.DataFrame(table, index=pd.Index(heights, name="height"))
+
+
+def linear(problem: Problem) -> float:
+    """Return the test accuracy of a linear SVM."""
+
+    def score() -> float:
+        data = problem.data
+        found = LinearSVC(dual=False, max_iter=200).fit(data.X_train, data.y_train)
+        return float(found.score(data.X_test, data.y_test))
+
+    return _curves.get((problem.key, "linear"), score, "A linear SVM beside it")
+
+
+def metrics(now: Shown, reading: TreeReading) -> list[tuple[str, str, str]]:
     """The page's figures."""
-    at = reading.curves.loc[height]
-    same = np.mean((reading.outputs[:, height] > 0) == (problem.exact > 0))
+    problem, mean = now.problem, float(reading.steps.mean())
+    right = np.mean((reading.outputs > 0) == (problem.data.y_test[now.rows] > 0))
     m = problem.n_vectors
     return [
-        ("Mean kernel values", f"{at.path_length:.1f}", f"Of {m:,} that the exact machine takes."),
-        ("Fewer by", f"{m / at.path_length:.0f}x", "Support vectors over mean kernel values."),
-        ("Accuracy", f"{at.accuracy:.1%}", f"Full SVM {1 - problem.test_error:.1%}."),
-        ("Same answer", f"{same:.1%}", "Test rows answered as the exact machine answers."),
+        ("Mean kernel values", f"{mean:.1f}", f"Of {m:,} that the exact machine takes."),
+        ("Fewer by", f"{m / max(mean, 1e-9):.0f}x", "Support vectors over mean kernel values."),
+        ("Accuracy", f"{right:.1%}", f"Full SVM {1 - problem.test_error:.1%}."),
+        ("Same answer", f"{reading.agrees.mean():.1%}", "Test rows answered as the exact machine."),
     ]
 
 
-def sentence(problem: Problem, record: TreeTrace, height: int) -> str:
+def sentence(problem: Problem, record: TreeTrace) -> str:
     """Say what happened to the query."""
-    k = min(height, record.stop)
-    names = problem.names
-    answer, exact = names[int(record.partial[k] > 0)], names[int(record.exact > 0)]
+    names, k = problem.names, record.stop
+    answer, exact = names[int(record.output > 0)], names[int(record.exact > 0)]
     agrees = "as the exact machine does" if answer == exact else f"the exact machine says {exact}"
     return (
-        f"**Query {problem.query}** (★) asked **{k} support vectors** of {problem.n_vectors:,} and "
-        f"came to {record.partial[k]:.3g}; the exact f(x) is {record.exact:.3g}. The tree says "
-        f"**{answer}**, {agrees}."
+        f"**Query {problem.query}** (★) asked **{k} support vector{'s' * (k != 1)}** of "
+        f"{problem.n_vectors:,} and came to {record.output:.3g}; the exact f(x) is "
+        f"{record.exact:.3g}. The tree says **{answer}**, {agrees}."
     )
 
 
-def look_at_map(problem: Problem, reading: Reading, height: int) -> str:
-    leaves = len(np.unique(_last(reading.trains, height)))
+def look_at_map(now: Shown, height: int) -> str:
+    leaves = len(np.unique(trained(now).read(max_height=height).leaf))
     where = (
-        "Each patch of colour is a region whose queries ask the same support vectors. Its borders "
-        "follow the kernel around support vectors, not the axes"
-        if problem.is_plane
-        else "Each leaf's points have one colour and symbol (six of them, in turn), and ask the "
-        "same support vectors; those of one node are ringed"
+        "Colour is the tree's answer, deeper where it is surer. Within thin lines all queries ask "
+        "the same support vectors; the lines follow the kernel around support vectors, not the axes"
+        if now.problem.is_plane
+        else "Colour is the tree's answer, deeper where it is surer; the symbol is the true class. "
+        "The points of one node are ringed"
     )
     return (
-        f"{where}: {leaves} regions at height {height}. Point anywhere, or at a node of the tree "
-        "below, to see its region. Click a point to make it the query: the numbers are the support "
-        "vectors on its path, in the order they are asked."
+        f"{where}: {leaves} region{'s' * (leaves != 1)} at height {height}. Point anywhere, or at "
+        "a node of the tree below, to see its region. Click a point to make it the query: the "
+        "numbers are the support vectors on its path, in the order they are asked."
     )
 
 
-def look_at_path(record: TreeTrace, height: int, refit: str) -> str:
-    last = min(height, record.stop)
-    sums = record.partial[1 : last + 1]
+def look_at_path(record: TreeTrace, refit: str) -> str:
+    sums = record.partial[1:]
     turns = int(np.sum(np.diff(np.sign(sums)) != 0))
     often = {0: "never changes its sign", 1: "changes its sign once"}
     signs = often.get(turns, f"changes its sign {turns} times")
@@ -165,35 +193,40 @@ def look_at_path(record: TreeTrace, height: int, refit: str) -> str:
     return (
         f"Left where the score is at most the threshold, right above it. The running sum {signs} "
         f"on the way and ends {abs(sums[-1] - record.exact):.2g} from f(x)."
-        f"{anew if refit == 'path' else ''} Click a node to see its region on the map and its "
+        f"{anew if refit != 'column' else ''} Click a node to see its region on the map and its "
         "training rows below."
     )
 
 
-def look_at_heights(problem: Problem, reading: Reading) -> str:
-    accuracy, full = reading.curves["accuracy"], 1 - problem.test_error
+def look_at_heights(table: pd.DataFrame, linear: float, full: float) -> str:
+    accuracy = table["accuracy"]
     best = int(accuracy.idxmax())
     top, last = accuracy[best], accuracy.iloc[-1]
     close = f"stays {full - top:.1%} below the full SVM"
     if top >= full - 0.002:
         close = "is above the full SVM" if top > full + 0.002 else "reaches the full SVM"
-    linear = "above" if top > reading.linear else "not above"
+    beside = "above" if top > linear else "not above"
     enough = int(accuracy.index[accuracy >= top - 0.005][0])
     more = "more kernel values bring less than half a percent"
     if last < top - 0.005:
         more = f"more kernel values bring nothing: the whole tree has {last:.1%}"
+    ahead = table["reduced"][best] - top
+    rival = "a reduced set of as many vectors does as well"
+    if abs(ahead) > 0.005:
+        rival = f"a reduced set of as many vectors is {abs(ahead):.1%} "
+        rival += "better" if ahead > 0 else "worse"
     return (
-        f"At its best (height {best}, {top:.1%}) the tree {close}, and it is {linear} the linear "
-        f"SVM. From height {enough} on, {more}."
+        f"At its best on these test rows (height {best}, {top:.1%}) the tree {close}, and it is "
+        f"{beside} the linear SVM; {rival}. From height {enough} on, {more}."
     )
 
 
-def path_table(record: TreeTrace, height: int) -> pd.DataFrame:
+def path_table(record: TreeTrace) -> pd.DataFrame:
     """Return the query's path as a table."""
-    asked = slice(1, height + 1)
+    asked = slice(1, None)
     score, threshold = record.score[asked], record.threshold[asked]
     step = np.arange(1, len(score) + 1)
-    split = np.isfinite(threshold) & (step < min(record.stop, height))
+    split = np.isfinite(threshold) & (step < record.stop)
     return pd.DataFrame(
         {
             "step": step,
@@ -208,9 +241,9 @@ def path_table(record: TreeTrace, height: int) -> pd.DataFrame:
     )
 
 
-def show_path(record: TreeTrace, height: int) -> None:
+def show_path(record: TreeTrace) -> None:
     """Draw the query's path as a table; kernel values may be tiny."""
-    table = path_table(record, height)
+    table = path_table(record)
     short = st.column_config.NumberColumn(format="%.4g")
     columns = table.columns[table.dtypes == np.float64]
     st.dataframe(
@@ -240,10 +273,10 @@ def highlight_regions() -> None:
     st.html(f"<script>{_REGIONS.read_text()}</script>", unsafe_allow_javascript=True)
 
 
-def node_card(problem: Problem, reading: Reading, node: int) -> None:
+def node_card(now: Shown, node: int) -> None:
     """Draw the training rows of a node."""
-    data = problem.data
-    rows = np.flatnonzero((reading.trains == node).any(axis=1))
+    problem, data = now.problem, now.problem.data
+    rows = np.flatnonzero((trained(now).read().path == node).any(axis=1))
     positive = int((data.y_train[rows] > 0).sum())
     low, high = problem.names
     with st.expander(
@@ -261,58 +294,12 @@ def node_card(problem: Problem, reading: Reading, node: int) -> None:
         st.dataframe(table, hide_index=True, height=240)
 
 
-def limit(reading: Reading) -> None:
+def limit(now: Shown) -> None:
     """Keep height and node within this tree."""
-    state.limit("height", 1, reading.height)
-    state.limit("node", 0, reading.tree.n_nodes - 1)
+    state.limit("height", 1, highest(now))
+    state.limit("node", 0, len(nodes(now)) - 1)
 
 
-def estimator(problem: Problem, reading: Reading, height: int) -> bytes:
-    """The classifier, cut at this height, as a .skops file."""
-    return problem.packed(reading.classifier.cut(height))
-
-
-def code(problem: Problem, split: str, refit: str, height: int) -> str:
-    """The lines that rebuild the tree."""
-    options = {"split": split, "refit": refit, **OPTIONS[refit], "random_state": 0}
-    words = ", ".join(f"{name}={value!r}" for name, value in options.items())
-    return problem.code + (
-        "from sklearn.frozen import FrozenEstimator\n"
-        "from kmviz import SVTreeClassifier\n\n"
-        f"clf = SVTreeClassifier(FrozenEstimator(svc), {words}).fit(X)\n"
-        f"clf = clf.cut({height})  # at most {height} kernel values a query\n"
-    )
-
-
-@st.cache_resource(max_entries=8, show_spinner="Growing the tree", show_time=True)
-def _read(key: tuple, split: str, refit: str, _problem: Problem) -> Reading:
-    data = _problem.data
-    clf = SVTreeClassifier(
-        FrozenEstimator(_problem.estimator), split=split, refit=refit, random_state=0,
-        **OPTIONS[refit],
-    ).fit(data.X_train)  # fmt: skip
-    rows = _problem.svc_rows  # the tree stands behind the first steps of a pipeline
-    tests, outputs = _paths(clf.tree_, rows(data.X_test))
-    trains, _ = _paths(clf.tree_, rows(data.X_train))
-    cells, cell_outputs = None, None
-    if _problem.is_plane:
-        cells, cell_outputs = _paths(clf.tree_, rows(grid(_problem)[2]))
-    right = (outputs > 0) == (data.y_test > 0)[:, None]
-    length = np.cumsum((tests >= 0).mean(axis=0))
-    curves = pd.DataFrame({"accuracy": right[:, 1:].mean(axis=0), "path_length": length})
-    curves.index = pd.RangeIndex(1, len(length) + 1, name="height")
-    linear = LinearSVC(dual=False, max_iter=200).fit(data.X_train, data.y_train)
-    accuracy = float(linear.score(data.X_test, data.y_test))
-    return Reading(clf, clf.tree_.to_frame(), tests, trains, cells, outputs, cell_outputs, curves,
-                   accuracy)  # fmt: skip
-
-
-def _paths(tree: SVTree, X: NDArray[Any]) -> tuple[NDArray[np.int32], NDArray[np.float32]]:
-    nodes, values, _ = tree.paths(X)
-    outputs = tree.running(nodes, values).astype(np.float32)
-    return nodes.astype(np.int32), outputs
-
-
-def _last(paths: NDArray[np.int32], height: int) -> NDArray[np.int32]:
-    """The node where each path ends when it is cut: children come after their parents."""
-    return paths[:, :height].max(axis=1)
+def code(now: Shown, height: int) -> str:
+    """The lines that rebuild the tree and cut it."""
+    return f"{now.code()}clf = clf.cut({height})  # at most {height} kernel values per query\n"

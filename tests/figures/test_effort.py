@@ -25,10 +25,10 @@ def test_wrong_answers_have_a_trace_of_their_own():
 
 
 def test_the_query_and_the_full_price_are_marked():
-    figure = effort([1.0, -1.0], [3, 4], [1, -1], ("no", "yes"), query=1, n_vectors=70)
+    figure = effort([1.0, -1.0], [3, 4], [1, -1], ("no", "yes"), query=1, n_vectors=10)
     mark = figure.data[-1]
     assert (mark.x[0], mark.y[0]) == (-1.0, 4.0)
-    assert "all 70 support vectors" in {a.text for a in figure.layout.annotations}
+    assert "all 10 support vectors" in {a.text for a in figure.layout.annotations}
 
 
 def test_many_queries_use_webgl_and_very_many_are_a_stated_sample():

@@ -9,7 +9,8 @@ from sklearn.svm import SVC
 
 from kmviz import SVTreeClassifier
 from kmviz.figures.boundary import Plane
-from kmviz.figures.svtree import Partition, tree_heights, tree_map, tree_path, tree_sum
+from kmviz.figures.svtree import tree_heights, tree_map, tree_path, tree_sum
+from kmviz.traces import Partition
 
 X, Y = make_moons(120, noise=0.2, random_state=0)
 SVM = SVC(C=10.0).fit(X, Y)
@@ -48,7 +49,11 @@ def test_map_of_a_plane():
     part = partition(grid, (20, 20))
     figure = tree_map(view, part, CLF.tree_.to_frame(), query=5)
     regions = named(figure, "leaves")
-    assert np.shape(regions.z) == (20, 20)
+    np.testing.assert_allclose(regions.z, np.clip(part.output / 1.5, -1, 1) * 100, atol=0.51)
+    assert regions.zmid == 0, "colour is class and strength"
+    assert figure.layout.yaxis.scaleanchor == "x"
+    edges = (np.diff(part.leaf, axis=0) != 0).sum() + (np.diff(part.leaf, axis=1) != 0).sum()
+    assert len(named(figure, "borders").x) == 3 * edges
     np.testing.assert_array_equal(np.asarray(regions.customdata)[..., 0], part.leaf)
     for name in ("exact boundary", "the tree's boundary", "region of node 1"):
         assert named(figure, name).type == "contour"
@@ -65,7 +70,9 @@ def test_map_of_a_projection_says_so_and_colours_points():
     part = partition(X, (120,))
     figure = tree_map(view, part, CLF.tree_.to_frame(), query=5)
     assert figure.layout.title.text == "PCA projection"
-    points = [t for t in figure.data if (t.name or "").startswith("leaves")]
+    points = [t for t in figure.data if (t.name or "").endswith("(colour: answer)")]
+    for drawn in points:
+        assert drawn.marker.cmin == -drawn.marker.cmax
     assert sum(len(t.x) for t in points) == 120
     leaf = {tuple(p): n for t in points for p, n in zip(zip(t.x, t.y), t.meta)}
     assert [leaf[tuple(p)] for p in X.astype(np.float32)] == part.leaf.tolist()
@@ -109,12 +116,13 @@ def test_running_sum():
 
 def test_heights():
     curves = pd.DataFrame(
-        {"accuracy": [0.7, 0.8, 0.9], "path_length": [1.0, 1.9, 2.5]},
+        {"accuracy": [0.7, 0.8, 0.9], "path_length": [1.0, 1.9, 2.5], "reduced": [0.6, 0.7, 0.8]},
         index=pd.RangeIndex(1, 4, name="height"),
     )
     figure = tree_heights(curves, linear=0.75, full=0.92, height=2)
     np.testing.assert_allclose(named(figure, "tree, accuracy").y, [0.7, 0.8, 0.9], rtol=1e-6)
     np.testing.assert_allclose(named(figure, "mean path length").y, [1.0, 1.9, 2.5], rtol=1e-6)
+    np.testing.assert_allclose(named(figure, "reduced set").y, [0.6, 0.7, 0.8], rtol=1e-6)
     assert named(figure, "full SVM").y[0] == pytest.approx(0.92)
     assert named(figure, "linear SVM").y[0] == pytest.approx(0.75)
     assert figure.layout.shapes[0].x0 == 2.0

@@ -3,7 +3,6 @@
 import io
 import json
 import re
-from types import SimpleNamespace
 
 import numpy as np
 import pandas as pd
@@ -129,10 +128,9 @@ def test_the_normalised_kernel_takes_rows_as_its_machine_does():
 )
 def test_words_on_heights_say_what_the_curve_shows(accuracy, said):
     heights = pd.RangeIndex(1, len(accuracy) + 1)
-    curves = pd.DataFrame({"accuracy": accuracy}, index=heights)
-    text = svtree.look_at_heights(
-        SimpleNamespace(test_error=0.15), SimpleNamespace(curves=curves, linear=0.7)
-    )
+    curves = pd.DataFrame({"accuracy": accuracy, "reduced": accuracy}, index=heights)
+    text = svtree.look_at_heights(curves, linear=0.7, full=0.85)
+    assert "a reduced set of as many vectors does as well" in text
     for words in said:
         assert words in text
 
@@ -148,3 +146,25 @@ def test_a_sum_that_is_weighed_anew_is_said():
     for refit in ("column", "path"):
         app = open_page(PAGE, data="two_moons", refit=refit)
         assert any(said in info.value for info in app.info) == (refit == "path")
+
+
+def test_the_improved_tree_keeps_to_its_budget():
+    app = open_page(PAGE, data="banana", refit="budget", split="exact", height=64)
+    assert 8 < float(metric(app, "Mean kernel values")) < 12
+    assert "max_mean=10.0" in next(block.value for block in app.code if "SVTree" in block.value)
+
+
+@pytest.mark.parametrize("refit", ["column", "path", "budget"])
+def test_the_code_to_take_home_rebuilds_the_tree_shown(refit):
+    app = open_page(PAGE, data="two_moons", n=300, refit=refit, height=5)
+    names = {}
+    exec(next(block.value for block in app.code if "SVTree" in block.value), names)
+    assert f"{names['clf'].steps(names['X_test']).mean():.1f}" == metric(app, "Mean kernel values")
+    assert names["clf"].tree_.height <= 5
+
+
+def test_a_reduced_set_at_the_same_price_stands_beside(shown):
+    reduced = array(trace(shown, "tree_heights", "reduced set")["y"])
+    accuracy = array(trace(shown, "tree_heights", "tree, accuracy")["y"])
+    assert len(reduced) == len(accuracy)
+    assert ((reduced > 0.4) & (reduced <= 1)).all()

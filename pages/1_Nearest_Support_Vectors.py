@@ -3,47 +3,43 @@
 import streamlit as st
 
 from kmviz import ui
-from kmviz.ui import nsv
+from kmviz.ui import nsv, nsv_views
 
 problem = ui.frame("Nearest support vectors", own=nsv.OWN)
 st.markdown(
-    "The exact machine sums over *all* its support vectors. Here a query asks its nearest ones "
-    "first and stops as soon as the sum leans further than any calibration query of the other "
-    "class ever did at that step."
+    "A query asks its nearest support vectors first, and stops as soon as the sum leans further "
+    "than any query of the other class was seen to lean at that step."
 )
-left, middle, right = st.columns(3)
-left.slider("Window w", 0, 200, key="w", help="Each threshold is the widest of w steps around it.")
-left.slider("Components q", 1, 64, key="q", help="Principal components (PCA) that order vectors.")
-middle.selectbox("Order", list(nsv.ORDERS), key="order", format_func=nsv.ORDERS.get)
-middle.selectbox("The sum starts from", list(nsv.STARTS), key="start", format_func=nsv.STARTS.get)
-right.toggle("Linear filter first", key="filter", help="A linear SVM settles the easy queries.")
-right.caption("Moving w or the filter reads the same partial outputs again; nothing is fitted.")
+one, two, three, four = st.columns([2, 2, 3, 3], vertical_alignment="bottom")
+one.toggle("Linear filter", key="filter", help="A linear SVM settles the easy queries.")
+two.number_input("Components q", 1, 64, key="q", help="Principal components that order vectors.")
+three.selectbox("Order", list(nsv.ORDERS), key="order", format_func=nsv.ORDERS.get)
+four.selectbox("The sum starts from", list(nsv.STARTS), key="start", format_func=nsv.STARTS.get)
 
 now, chosen = nsv.shown(problem), nsv.choice()
-reading = now.study.read(**chosen)
-ui.metrics(nsv.metrics(now, reading))
+reading, record = now.study.read(**chosen), nsv.trace(now, chosen)
+nsv_views.slider(now, record)
+ui.look_for(nsv.look_effort(now, reading))
+ui.look_for(nsv.look_trajectory(record))
 
-st.subheader("Every query's effort", anchor=False)
+st.subheader(f"Query {problem.query}: whom it asks", anchor=False)
+ui.chart(
+    nsv.neighbors_figure(problem, record), "neighbors",
+    "The query and the first support vectors it asks, as images or as points on the map.",
+)  # fmt: skip
+ui.metrics(nsv.metrics(now, reading))
+walk = nsv.trajectory_figure(problem, record)
+st.subheader("Both charts large: zoom, hide, save", anchor=False)
 ui.chart(
     nsv.effort_figure(now, reading), "effort",
     "Sum g of each test query where it stopped against the steps it took, with the thresholds as "
     "lines and disagreements marked.",
     on_select=ui.pick("effort"),
 )  # fmt: skip
-ui.look_for(nsv.look_effort(now, reading))
-
-record = nsv.trace(now, chosen)
-st.subheader(f"Query {problem.query}: step by step", anchor=False)
-walk = nsv.trajectory_figure(problem, record)
 ui.chart(
     walk, "trajectory",
     "Partial output of the query after each support vector, the thresholds around it, where it "
     "stopped, where it would have gone, and the exact output.",
-)  # fmt: skip
-ui.look_for(nsv.look_trajectory(record))
-ui.chart(
-    nsv.neighbors_figure(problem, record), "neighbors",
-    "The query and the first support vectors it asks, as images or as points on the map.",
 )  # fmt: skip
 
 st.subheader("Speed against disagreements", anchor=False)

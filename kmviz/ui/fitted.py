@@ -25,7 +25,7 @@ from kmviz.ui.work import Shelf
 #: Test rows that a study reads; more are sampled, evenly.
 MOST_ROWS = 2_000
 
-_fitted, _studies = Shelf(12), Shelf(6)
+_fitted, _studies = Shelf(12), Shelf(12)
 #: Classifiers that others are refitted from: they hold what calibrates them.
 _sources = Shelf(3)
 
@@ -43,6 +43,8 @@ class Shown:
     rows : array
         The test rows studied, as places in `problem.data.X_test`.
     study : Study
+    key : tuple
+        Stands for all of it in caches.
     fit_seconds : float
         How long it took to fit, when it was fitted.
     over : Shown or None
@@ -54,6 +56,7 @@ class Shown:
     parameters: Mapping[str, Any]
     rows: np.ndarray
     study: Study
+    key: tuple
     fit_seconds: float = 0.0
     over: Shown | None = None
 
@@ -92,7 +95,13 @@ def show(
     rows = np.unique(np.linspace(0, n - 1, min(n, most)).astype(np.intp))
     X = problem.data.X_test[rows]
     study = _studies.get((*key, most), lambda: clf.study(X), f"{known.title}: asking all queries")
-    return Shown(problem, known, dict(parameters), rows, study, seconds, over)
+    return Shown(problem, known, dict(parameters), rows, study, key, seconds, over)
+
+
+def study_of(now: Shown, rows: np.ndarray, name: str) -> Study:
+    """Return the same classifier's study of other rows; `name` stands for them in the cache."""
+    text = f"{now.method.title}:"
+    return _studies.get((*now.key, name), lambda: now.study.fitted.study(rows), text)
 
 
 def _timed(problem: Problem, known: Method, parameters: Mapping[str, Any], over: Any) -> Any:

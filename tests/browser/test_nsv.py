@@ -2,18 +2,21 @@
 
 from playwright.sync_api import expect
 
-from tests.browser.harness import click_point, parameter, press, shown
+from tests.browser.harness import click_point, parameter
 
 
 def test_a_cold_deep_link_a_moved_window_and_a_clicked_query(visit):
     page = visit("/Nearest_Support_Vectors?data=banana&w=4&filter=false")
     assert page.locator("h1").first.inner_text() == "Nearest support vectors"
-    assert shown(page, "w") == "4"
+    live = page.locator('[data-kmviz-live="w"]')
+    expect(live).to_have_attribute("data-value", "4")
     for key in ("effort", "trajectory", "neighbors", "tradeoff"):
         assert page.locator(f".st-key-{key} .main-svg").count() > 0
-    press(page, "w", "ArrowRight", times=3)
+    for _ in range(3):
+        live.locator("input[type=range]").press("ArrowRight")
+    expect(live).to_have_attribute("data-value", "7")
     assert parameter(page, "w", "7")
     click_point(page, "effort", trace=2, point=3)
     chosen = parameter(page, "query")
-    expect(page.get_by_text(f"Query {chosen}: step by step")).to_have_count(1)
+    expect(page.get_by_text(f"Query {chosen}: whom it asks")).to_have_count(1)
     assert parameter(page, "w", "7"), "the window survives another query"

@@ -45,7 +45,7 @@ def refusing(monkeypatch):
 
 def test_moving_the_window_or_the_filter_fits_nothing(page, refusing):
     before = float(metric(page, "Mean k"))
-    page.slider(key="w").set_value(150)
+    page.session_state["w"] = 150
     run(page)
     assert float(metric(page, "Mean k")) >= before
     page.toggle(key="filter").set_value(False)
@@ -55,7 +55,7 @@ def test_moving_the_window_or_the_filter_fits_nothing(page, refusing):
 
 
 def test_what_does_fit_is_refused_there(page, refusing):
-    page.slider(key="q").set_value(33)
+    page.number_input(key="q").set_value(33)
     page.run()
     assert "fitted" in page.exception[0].value
 
@@ -64,7 +64,7 @@ def test_other_orders_and_starts_train_nothing(page, monkeypatch):
     monkeypatch.setattr(SVC, "fit", lambda *_, **__: pytest.fail("trained"))
     monkeypatch.setattr(Calibrator, "__call__", lambda *_, **__: pytest.fail("calibrated"))
     page.selectbox(key="start").set_value("approximate")
-    page.slider(key="q").set_value(7)
+    page.number_input(key="q").set_value(7)
     run(page)
     page.selectbox(key="order").set_value("tug_of_war")
     run(page)
@@ -141,7 +141,7 @@ def test_digits_show_images():
 
 def test_nonsense_in_the_url_falls_back():
     page = open_page(PAGE, data="banana", w="many", q=-3, order="backwards", filter="maybe")
-    assert page.slider(key="w").value == 10
+    assert page.session_state["w"] == 10
     assert page.selectbox(key="order").value == "nearest"
 
 

@@ -1,0 +1,92 @@
+"""Effort maps: how many kernel values a query takes, wherever it is.
+
+In the plane a study of a grid gives steps(x) everywhere, on one colour scale from 1 to m, with the
+machine's boundary on top. For images the easiest and the hardest queries stand in a strip.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from kmviz.figures import outlines, theme
+from kmviz.ui import live
+from kmviz.ui.fitted import Shown, study_of
+from kmviz.ui.plane import grid
+from kmviz.ui.problem import Problem
+
+#: Cells on each side of a map that moves with a slider; images at each end of a strip.
+CELLS, ENDS = 60, 6
+
+
+def effort_view(now: Shown, name: str, values: Sequence[Any], **choice: Any) -> Any:
+    """Return the view of effort under every value of a choice; None where there is no picture.
+
+    Parameters
+    ----------
+    name, values : the choice that a slider moves, and where it may stand
+    **choice : the others
+    """
+    problem = now.problem
+    if problem.is_plane:
+        x, y, rows = grid(problem, CELLS)
+        steps = study_of(now, rows, "map").frames(name, values, **choice).steps
+        return _map(problem, x, y, steps.reshape(len(values), CELLS, CELLS))
+    if problem.image_shape:
+        steps = now.study.frames(name, values, **choice).steps
+        return _strip(now, steps, problem.image_shape)
+    return None
+
+
+def boundary_line(problem: Problem, size: int = 100, **options: Any) -> live.Line:
+    """Return the machine's own boundary as a layer of a map."""
+    x, y, rows = grid(problem, size)
+    f = problem.machine.decision_function(rows, dtype=np.float32).reshape(size, size)
+    line = outlines.contour(f, x, y)
+    return live.Line(x=line[:, 0], y=line[:, 1], name="exact boundary", **options)
+
+
+def axes(problem: Problem) -> dict[str, live.Axis]:
+    """Return the two axes of a map, by the features' names."""
+    x, y, _ = grid(problem, 2)
+    across, up = problem.data.feature_names[:2]
+    return {"x": live.Axis(across, (x[0], x[-1])), "y": live.Axis(up, (y[0], y[-1]))}
+
+
+def _map(problem: Problem, x: NDArray, y: NDArray, steps: NDArray) -> live.Chart:
+    m = max(problem.n_vectors, 2)
+    star = problem.x[None]
+    return live.Chart(
+        key="effort_map",
+        alt="Kernel values that a query takes, over the plane, with the exact boundary.",
+        title="Effort map",
+        equal=True,
+        layers=[
+            live.Heat(values=np.clip(steps, 1, None), x=x, y=y, range=(1, m), log=True,
+                      title="kernel values per query"),
+            boundary_line(problem, width=2.5),
+            live.Points(x=star[:, 0], y=star[:, 1], names=("the query",), size=14, opacity=1.0,
+                        colors=(theme.COLORS[1],), symbols=("star",)),
+        ],
+        **axes(problem),
+    )  # fmt: skip
+
+
+def _strip(now: Shown, steps: NDArray, shape: tuple[int, int]) -> live.Images:
+    order = np.argsort(steps, axis=1, kind="stable")
+    ends = np.hstack([order[:, :ENDS], order[:, -ENDS:]])
+    bank, place = np.unique(ends, return_inverse=True)
+    rows = now.rows[bank]
+    captions = [[f"{k:,}" for k in counts[found]] for counts, found in zip(steps, ends)]
+    return live.Images(
+        key="effort_map",
+        alt="The queries that take fewest kernel values, then those that take most.",
+        title=f"The {ENDS} easiest and the {ENDS} hardest queries, with their kernel values",
+        bank=now.problem.data.X_test[rows].reshape(-1, *shape),
+        shown=place.reshape(ends.shape),
+        captions=captions,
+        id=rows,
+    )

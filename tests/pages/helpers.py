@@ -11,6 +11,8 @@ import numpy as np
 import plotly.graph_objects as go
 from streamlit.testing.v1 import AppTest
 
+from kmviz.ui import live
+
 ROOT = Path(__file__).resolve().parents[2]
 
 
@@ -60,3 +62,18 @@ def array(values: Any) -> np.ndarray:
 def metric(app: AppTest, label: str) -> str:
     """Return the value of the metric with this label."""
     return next(m.value for m in app.metric if m.label == label)
+
+
+def live_value(app: AppTest, param: str) -> str:
+    """Return the value at which the live slider of a URL parameter stands, as it is written."""
+    parts = {c.proto.id.rsplit("live_", 1)[-1]: c.proto for c in app.get("bidi_component")}
+    stand = parts[f"{param}_stand"]
+    position = json.loads(stand.mixed.json or stand.json)["position"]
+    texts = live.unpack(parts[f"{param}_bar"].bytes[16:])["texts"]
+    return texts["words"][int(live.at(texts["codes"], 0)[position])]
+
+
+def live_arrays(app: AppTest, param: str, view: str) -> dict[str, Any]:
+    """Return what a live view was sent: its layers with the arrays of all positions."""
+    parts = {c.proto.id.rsplit("live_", 1)[-1]: c.proto for c in app.get("bidi_component")}
+    return live.unpack(parts[f"{param}_{view}"].bytes[16:])

@@ -9,8 +9,17 @@ from kmviz.methods.nsv import NSVClassifier
 from kmviz.methods.nsv.calibration import Calibrator
 from kmviz.methods.nsv.engine import NSVEngine
 from kmviz.methods.nsv.envelope import Envelope
-from kmviz.ui import parts
-from tests.pages.helpers import array, figure, metric, open_page, run, trace
+from kmviz.ui import live, parts
+from tests.pages.helpers import (
+    array,
+    figure,
+    live_arrays,
+    live_value,
+    metric,
+    open_page,
+    run,
+    trace,
+)
 
 PAGE = "pages/1_Nearest_Support_Vectors.py"
 
@@ -141,7 +150,7 @@ def test_digits_show_images():
 
 def test_nonsense_in_the_url_falls_back():
     page = open_page(PAGE, data="banana", w="many", q=-3, order="backwards", filter="maybe")
-    assert page.session_state["w"] == 10
+    assert live_value(page, "w") == "10"
     assert page.selectbox(key="order").value == "nearest"
 
 
@@ -155,3 +164,13 @@ def test_a_sample_behind_the_tradeoff_is_said():
 def test_queries_that_are_all_alike_have_words_too():
     page = open_page(PAGE, data="twonorm", n=21, seed=7, start="approximate")
     assert not [info.value for info in page.info if "nan" in info.value]
+
+
+def test_the_live_slider_draws_what_the_study_reads():
+    page = open_page(PAGE, data="banana", C=0.3, gamma=2, filter="false", w=4)
+    points = live_arrays(page, "w", "effort")["layers"][1]
+    windows = [0, 4, 20]
+    for window in windows:
+        again = open_page(PAGE, data="banana", C=0.3, gamma=2, filter="false", w=window)
+        mean = float(np.mean(live.at(points["x"], window)))
+        assert f"{mean:,.1f}" == metric(again, "Mean k")

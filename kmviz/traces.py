@@ -46,6 +46,13 @@ class Record:
         values = ((field.name, getattr(self, field.name)) for field in fields(self))
         return {name: value for name, value in values if isinstance(value, np.ndarray)}
 
+    def _repr_html_(self) -> str:
+        """What a notebook shows: the numbers, then the arrays of one axis."""
+        frame = self.to_frame()
+        numbers = ", ".join(f"{name} {value:.6g}" if isinstance(value, float) else f"{name} {value}"
+                            for name, value in frame.attrs.items())  # fmt: skip
+        return f"<p><b>{type(self).__name__}</b>: {numbers}</p>{frame.to_html(max_rows=12)}"
+
     def to_frame(self) -> pd.DataFrame:
         """Return the arrays of one axis as columns; everything else stands in `attrs`."""
         import pandas as pd

@@ -34,6 +34,10 @@ class Chart(go.Figure):
         """Return the figure as plotly.js reads it, with the figure's own layout, not a copy."""
         return {"data": [_sent(trace) for trace in self._data], "layout": self._layout}
 
+    def parts(self) -> dict[str, Any]:
+        """Return the figure's own traces and layout, arrays as they are."""
+        return {"data": self._data, "layout": self._layout}
+
 
 def _sent(value: Any) -> Any:
     """Return a trace, or a part of one, with its arrays as bytes."""

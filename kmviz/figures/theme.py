@@ -67,6 +67,36 @@ _PRINTED = {
     PAPER: "#FFFFFF",
 }
 
+_AT_NIGHT = {
+    **dict(
+        zip(
+            COLORS,
+            ("#56B4E9", "#E69F00", "#2DC79B", "#E79BC4", "#F0E442")
+            + ("#965AFF", "#FF2E63", "#B4F096", "#A569A5", "#5A78D2"),
+        )
+    ),
+    **dict(
+        zip(
+            SEQUENTIAL,
+            ("#16222E", "#1A3042", "#1E4059", "#225271", "#27668B")
+            + ("#327CA5", "#4493BE", "#5FABD3", "#86C3E4", "#B5DCF2"),
+        )
+    ),
+    **dict(
+        zip(
+            DIVERGING,
+            ("#1F6F9F", "#1B5B82", "#194967", "#17384D", "#162834")
+            + ("#2D241B", "#47331C", "#64431B", "#835419", "#A56714"),
+        )
+    ),
+    INK: "#E8ECF2",
+    FAINT: "#2C343F",
+    PAPER: "#12161D",
+}
+
+#: What the slots are filled with outside the app.
+THEMES = {"light": _PRINTED, "dark": _AT_NIGHT}
+
 #: Kinds of traces that have no entry in the legend unless they ask for one.
 _NO_LEGEND = ("contour", "heatmap")
 
@@ -281,6 +311,29 @@ def _layout(x: str, y: str, title: str | None, height: int) -> dict[str, Any]:
 def _below(title: str | None, height: int) -> dict[str, Any]:
     """Where the legend begins: under the title, so that more rows push the chart, not the title."""
     return {"yref": "container", "y": 1 - (32 if title else 4) / height, "yanchor": "top"}
+
+
+def coloured(figure: Chart, theme: str = "light") -> go.Figure:
+    """Return the chart with its slots filled: a plotly figure that needs no app.
+
+    Parameters
+    ----------
+    figure : Chart
+    theme : {"light", "dark"}
+    """
+    colors = THEMES[theme]
+    paper = {"paper_bgcolor": colors[PAPER], "plot_bgcolor": colors[PAPER]}
+    filled = _filled(figure.parts(), colors)
+    return go.Figure(filled).update_layout(**paper, font={"color": colors[INK]})
+
+
+def _filled(part: Any, colors: dict[str, str]) -> Any:
+    """Return a part of a figure with its slots replaced by colours."""
+    if isinstance(part, dict):
+        return {name: _filled(value, colors) for name, value in part.items()}
+    if isinstance(part, list | tuple):
+        return [_filled(value, colors) for value in part]
+    return colors.get(part, part) if isinstance(part, str) else part
 
 
 def standalone(figure: go.Figure) -> str:

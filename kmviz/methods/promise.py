@@ -62,6 +62,10 @@ class Promise:
             said.append(f"{self.faster:.3g}x faster than the model's own predict")
         return "; ".join(said)
 
+    def _repr_html_(self) -> str:
+        """What a notebook shows."""
+        return f"<p><b>Promise</b>: {self}</p>"
+
 
 def upper_bound(misses: int, rows: int, confidence: float = 0.95) -> float:
     """Return the one-sided Clopper-Pearson upper bound on a rate.

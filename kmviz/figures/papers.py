@@ -10,8 +10,19 @@ import pandas as pd
 #: Relative differences up to which a figure counts as met, and as near.
 MET, NEAR = 0.05, 0.2
 
+#: Words of a figure of which less is better, and of one of which more is.
+LESS = ("error", "disagreement", "kernel values", "kernel_values", "steps", "vectors", "rho",
+        "min", "median", "max", "differ")  # fmt: skip
+MORE = ("accuracy", "accuracies", "speedup", "m/k", "faster")
+
 #: Backgrounds that read on light and on dark pages alike.
-_MET, _NEAR, _FAR = "rgba(0,158,115,0.25)", "rgba(230,159,0,0.25)", "rgba(213,94,0,0.35)"
+_SHADES = {
+    "as published": "rgba(0,158,115,0.25)",
+    "better": "rgba(0,114,178,0.25)",
+    "near": "rgba(230,159,0,0.25)",
+    "worse": "rgba(213,94,0,0.35)",
+    "different": "rgba(130,130,150,0.25)",
+}
 
 
 def beside(frame: pd.DataFrame) -> pd.DataFrame:
@@ -49,21 +60,75 @@ def pairs(frame: pd.DataFrame) -> list[tuple[str, str, str]]:
     return found
 
 
-def coloured(frame: pd.DataFrame) -> Any:
-    """Return a styled frame: differences as percentages, green met, amber near, red far."""
+def verdicts(frame: pd.DataFrame, table: str = "") -> pd.DataFrame:
+    """Return a word for each difference: as published, better, near, worse, or only different.
+
+    Parameters
+    ----------
+    frame : DataFrame
+        A table with both columns.
+    table : str
+        What it is, which may say of which kind its figures are.
+
+    Notes
+    -----
+    Within 5% is as published. Beyond, what is better counts as better however far it lies;
+    otherwise within 20% is near. Where neither row, column nor table says whether more or less
+    is better, a figure further off is only different.
+
+    Examples
+    --------
+    >>> import pandas as pd
+    >>> from kmviz.figures.papers import verdicts
+    >>> found = verdicts(pd.DataFrame({"measure": ["errors"], "paper": [20.0], "ours": [10.0]}))
+    >>> found["difference"].tolist()
+    ['better']
+    """
     shown = beside(frame)
-    marked = [column for column in shown if str(column).startswith("difference")
-              or str(column).endswith("_difference")]  # fmt: skip
-    styler = shown.style.map(_background, subset=marked).format("{:+.1%}", marked, na_rep="")
-    numbers = [c for c in shown.select_dtypes("number") if c not in marked]
-    return styler.format(_number, subset=numbers, na_rep="")
+    found = pd.DataFrame(index=frame.index)
+    for paper, _, difference in pairs(frame):
+        if difference in shown:
+            own = paper.replace("paper", "").strip("_")
+            found[difference] = [
+                _verdict(value, _direction(row, own, table))
+                for value, (_, row) in zip(shown[difference], frame.iterrows(), strict=True)
+            ]
+    return found
 
 
-def _background(value: Any) -> str:
+def _direction(row: pd.Series, column: str, table: str) -> int:
+    """1 where more is better, -1 where less is, 0 where nothing says: the nearest word decides."""
+    said = " ".join(str(row[name]) for name in ("measure", "quantity", "phase") if name in row)
+    for text in (column, said, table):
+        words = text.lower()
+        if any(word in words for word in LESS):
+            return -1
+        if any(word in words for word in MORE):
+            return 1
+    return 0
+
+
+def _verdict(value: float, direction: int) -> str:
     if pd.isna(value):
         return ""
-    size = abs(float(value))
-    return f"background-color: {_MET if size <= MET else _NEAR if size <= NEAR else _FAR}"
+    if abs(value) <= MET:
+        return "as published"
+    if value * direction > 0:
+        return "better"
+    if abs(value) <= NEAR:
+        return "near"
+    return "worse" if direction else "different"
+
+
+def coloured(frame: pd.DataFrame, table: str = "") -> Any:
+    """Return a styled frame: differences as percentages, on the colour of their verdict."""
+    shown, words = beside(frame), verdicts(frame, table)
+    shades = words.map(lambda word: f"background-color: {_SHADES[word]}" if word else "")
+    marked = list(words.columns)
+    styler = shown.style.apply(lambda column: shades[column.name], subset=marked)
+    styler = styler.format("{:+.1%}", marked, na_rep="")
+    numbers = [c for c in shown.select_dtypes("number") if c not in marked]
+    return styler.format(_number, subset=numbers, na_rep="")
 
 
 def _number(value: Any) -> str:
@@ -72,12 +137,7 @@ def _number(value: Any) -> str:
     return f"{value:.4g}"
 
 
-def summary(frame: pd.DataFrame) -> tuple[int, int, int]:
-    """Return how many figures are met (within 5%), near (20%) and further off."""
-    shown = beside(frame)
-    sizes = [
-        shown[difference].abs().dropna() for _, _, difference in pairs(frame) if difference in shown
-    ]
-    values = pd.concat(sizes) if sizes else pd.Series(dtype=float)
-    met, near = int((values <= MET).sum()), int(((values > MET) & (values <= NEAR)).sum())
-    return met, near, len(values) - met - near
+def summary(frame: pd.DataFrame, table: str = "") -> dict[str, int]:
+    """Return how many figures have each verdict."""
+    words = verdicts(frame, table).to_numpy().ravel().tolist()
+    return {word: words.count(word) for word in _SHADES}

@@ -12,8 +12,23 @@ import streamlit as st
 
 from kmviz.evaluation import papers
 from kmviz.io.places import tables_folder
+from kmviz.ui.params import Choice, Control
 
 FOLDER = tables_folder()
+
+#: The table that the page opens with.
+FIRST = "svtree_accuracy"
+WORDS = {
+    "as published": "Within 5% of the paper's figure.",
+    "better": "More than 5% off, to the good.",
+    "near": "Worse, or of no known direction, by 5% to 20%.",
+    "worse": "Worse by more than 20%. It stays in the table.",
+    "different": "More than 20% off, where neither more nor less is better.",
+}
+SHADES = (
+    "Differences are relative. Green: as published; blue: better; amber: near; orange: worse; "
+    "grey: different. Every table comes with the command that makes it; misses stay in it."
+)
 
 
 @dataclass(frozen=True, eq=False)
@@ -32,6 +47,19 @@ class Stored:
         first = self.about.split("\n\n")[0].replace("\n", " ").rstrip(".")
         size = ", the paper's own size" if self.name.endswith("_full") else ""
         return f"{self.name.partition('_')[0]}: {first}{size}"
+
+
+def own() -> dict[str, Control]:
+    """Return the page's choice: the table."""
+    found = names()
+    opening = FIRST if FIRST in found else found[0]
+    titles = {name: stored(name).title for name in found}
+    return {"table": Control("Table", Choice(*found, default=opening), titles)}
+
+
+def metrics(counts: dict[str, int]) -> list[tuple[str, str, str]]:
+    """Return how many figures came out how."""
+    return [(word.capitalize(), f"{counts[word]}", WORDS[word]) for word in WORDS]
 
 
 def names() -> tuple[str, ...]:

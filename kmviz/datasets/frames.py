@@ -103,15 +103,13 @@ def _dialect(text: str, name: str) -> _Dialect:
     """The delimiter, the one under which most first lines have as many cells as the header."""
     if not text.strip():
         raise DataError(f"{name} is empty. Choose a file with a header line and rows below it.")
-    sample = text[:100_000].splitlines()[:20]
-
-    def score(delimiter: str) -> tuple[float, int]:
-        counts = [len(row) for row in csv.reader(sample, delimiter=delimiter) if row]
-        agree = sum(count == counts[0] for count in counts) / len(counts)
-        return agree if counts[0] > 1 else 0.0, counts[0]
-
-    delimiter = max(_DELIMITERS, key=score)
-    header = next(csv.reader(io.StringIO(text, newline=""), delimiter=delimiter))
+    try:
+        delimiter, header = _header(text)
+    except csv.Error as error:
+        raise DataError(
+            f"The first line of {name} is not readable: {str(error).rstrip('.')}. Give its "
+            "columns short names and save it as CSV again."
+        ) from error
     if len(header) > MAX_COLUMNS:
         raise DataError(
             f"{name} has {len(header):,} columns; at most {MAX_COLUMNS:,} are read. "
@@ -125,6 +123,19 @@ def _dialect(text: str, name: str) -> _Dialect:
     has_header = not all(_is_number(cell) for cell in header)
     titles = header if has_header else [f"x{j + 1}" for j in range(len(header))]
     return _Dialect(delimiter, _column_names(titles, name), has_header)
+
+
+def _header(text: str) -> tuple[str, list[str]]:
+    """The delimiter and the cells of the first line."""
+    sample = text[:100_000].splitlines()[:20]
+
+    def score(delimiter: str) -> tuple[float, int]:
+        counts = [len(row) for row in csv.reader(sample, delimiter=delimiter) if row]
+        agree = sum(count == counts[0] for count in counts) / len(counts)
+        return agree if counts[0] > 1 else 0.0, counts[0]
+
+    delimiter = max(_DELIMITERS, key=score)
+    return delimiter, next(csv.reader(io.StringIO(text, newline=""), delimiter=delimiter))
 
 
 def _is_number(cell: str) -> bool:
@@ -220,6 +231,8 @@ def _arrow_frames(stream: Any, kind: str, name: str, rows: int) -> Iterator[pd.D
                     "read. Keep the columns that matter."
                 )
             titles = _column_names([str(title) for title in batch.schema.names], name)
+            _refuse_bytes(batch, titles, name)
+            batch.validate(full=True)  # text that is none would fail much later
             frame = pa.Table.from_batches([batch]).to_pandas(ignore_metadata=True)
             frame.columns = pd.Index(titles)
             frame.index = pd.RangeIndex(start, start + len(frame))
@@ -227,6 +240,14 @@ def _arrow_frames(stream: Any, kind: str, name: str, rows: int) -> Iterator[pd.D
             yield frame
     except (pa.ArrowException, OSError) as error:
         raise DataError(f"{name} is damaged: {str(error).rstrip('.')}. Save it again.") from error
+
+
+def _refuse_bytes(batch: pa.RecordBatch, titles: list[str], name: str) -> None:
+    for title, kind in zip(titles, batch.schema.types, strict=True):
+        if pa.types.is_binary(kind) or pa.types.is_large_binary(kind):
+            raise DataError(
+                f"Column {title!r} of {name} holds bytes, neither numbers nor text. Leave it out."
+            )
 
 
 def _batches(stream: Any, kind: str, rows: int) -> Iterator[pa.RecordBatch]:

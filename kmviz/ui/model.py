@@ -6,11 +6,11 @@ import hashlib
 from dataclasses import dataclass
 from typing import Any
 
+import numpy as np
 import streamlit as st
 
 from kmviz.io.storage import StorageError, load
 from kmviz.machines import KernelMachine
-from kmviz.machines.unwrap import last_step
 from kmviz.ui.prepare import literal
 from kmviz.ui.problem import Problem
 
@@ -86,12 +86,17 @@ def _read() -> None:
 def read(content: bytes, name: str) -> Model:
     """Return the model in a file; StorageError where it is none that can be compared."""
     estimator = load(content)
-    last = last_step(estimator)
     try:
-        KernelMachine.from_estimator(estimator)
+        machine = KernelMachine.from_estimator(estimator)
+        _width(estimator)
+        n_classes = len(estimator.classes_)
     except Exception as error:
         raise StorageError(
-            f"{name} holds a {type(last).__name__}, which is not a trained kernel machine for "
-            f"two classes: {error}"
+            f"{name} holds a {type(estimator).__name__}, which is not a trained kernel machine "
+            f"for two classes: {error}"
         ) from error
+    if n_classes != 2:
+        raise StorageError(f"{name} knows {n_classes} classes; a machine for two is wanted.")
+    if not np.isfinite(machine.beta).all():
+        raise StorageError(f"{name} has weights that are no numbers. Train and store it again.")
     return Model(estimator, hashlib.sha256(content).hexdigest(), name)

@@ -8,7 +8,7 @@ from playwright.sync_api import expect
 import kmviz
 from tests.browser.harness import click_point, parameters, settle
 
-FEW = "/Compare?methods=nsv_w50,svtree,linear_svc"
+FEW = "/Compare?data=banana&methods=nsv_w50,svtree,linear_svc"
 
 
 def _trace(page, name: str) -> int:
@@ -38,6 +38,7 @@ def test_a_clicked_point_opens_its_method_with_that_setting(visit):
 
 def test_what_is_taken_home_can_be_loaded_back(visit, tmp_path):
     page = visit(FEW)
+    page.get_by_text("All figures").click()
     table = list(csv.DictReader(_download(page, "Table (CSV)").read_text().splitlines()))
     assert [row["method"] for row in table] == ["exact", "nsv_w50", "svtree", "linear_svc"]
     page.get_by_text("Take it home").click()
@@ -54,7 +55,7 @@ def test_an_uploaded_model_is_compared_and_a_hostile_one_refused(visit, tmp_path
     svc = kmviz.ExactClassifier().fit(data.X_train, data.y_train).estimator_
     kmviz.save(svc, tmp_path / "mine.skops")
     (tmp_path / "evil.skops").write_bytes(b"\x80\x04cos\nsystem\n.")
-    page = visit("/Compare?methods=linear_svc")
+    page = visit("/Compare?data=banana&methods=linear_svc")
     page.get_by_text("Use your own trained model").click()
     upload = page.locator(".st-key-model_file input[type=file]")
     upload.set_input_files(tmp_path / "evil.skops")

@@ -7,6 +7,8 @@ import zipfile
 
 import numpy as np
 import pandas as pd
+import pyarrow as pa
+import pyarrow.parquet as pq
 import pytest
 
 from kmviz.datasets import (
@@ -55,7 +57,22 @@ WIDE = ",".join(f"c{j}" for j in range(10_001)) + "\n" + ",".join(["1"] * 10_001
 NUMBERED = "".join(f"{j},{j % 3},{j % 2}\n" for j in range(20))
 PARQUET = table(pd.read_csv(io.StringIO(GOOD)), "parquet")
 
+BYTES = table(pd.DataFrame({"a": [b"\xff", b"1"] * 10, "class": ["yes", "no"] * 10}), "parquet")
+
+
+def not_text():
+    """A Parquet file whose text is none."""
+    offsets, letters = np.arange(21, dtype=np.int32).tobytes(), b"\xff" * 20
+    column = pa.StringArray.from_buffers(20, pa.py_buffer(offsets), pa.py_buffer(letters))
+    buffer = io.BytesIO()
+    pq.write_table(pa.table({"a": range(20), "class": column}), buffer)
+    return buffer.getvalue()
+
+
 BROKEN = {
+    "a title without end": (saved("x" * 140_000 + "," + GOOD), "columns short names"),
+    "a column of bytes": (BYTES, "Column 'a' .* holds bytes"),
+    "text that is none": (not_text(), "Invalid UTF8"),
     "empty": (b"", "is empty"),
     "blank lines": (b"\n\n \n", "is empty"),
     "only a byte order mark": (b"\xef\xbb\xbf", "is empty"),

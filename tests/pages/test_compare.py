@@ -5,6 +5,7 @@ from types import SimpleNamespace
 import numpy as np
 import pytest
 from sklearn.datasets import make_moons
+from sklearn.pipeline import make_pipeline
 from sklearn.svm import SVC
 from streamlit.testing.v1 import AppTest
 
@@ -203,6 +204,23 @@ def test_a_fitted_model_is_read_and_others_are_refused():
     ]:
         with pytest.raises(StorageError, match=said):
             model.read(content, "other.skops")
+
+
+def odd_models():
+    X, y = make_moons(60, noise=0.1, random_state=0)
+    no_width, one_class = SVC().fit(X, y), SVC().fit(X, y)
+    del no_width.n_features_in_
+    one_class.classes_ = one_class.classes_[:1]
+    no_steps = make_pipeline(SVC().fit(X, y))
+    no_steps.steps = []
+    return {"not a trained kernel machine": (no_width, no_steps), "knows 1 classes": (one_class,)}
+
+
+def test_a_model_that_lacks_something_is_refused_in_words():
+    for said, models in odd_models().items():
+        for odd in models:
+            with pytest.raises(StorageError, match=said):
+                model.read(dumps(odd), "odd.skops")
 
 
 def test_what_a_visitor_with_a_model_takes_home_is_made_of_that_model(monkeypatch, tmp_path):

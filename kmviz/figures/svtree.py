@@ -181,7 +181,8 @@ def _borders(plane: Plane, partition: Partition) -> theme.Trace:
     return theme.trace(
         "scatter", x=theme.light(np.column_stack([ends[0], ends[1], gap]).ravel()),
         y=theme.light(np.column_stack([ends[2], ends[3], gap]).ravel()), mode="lines",
-        name="borders of leaves", hoverinfo="skip", line={"color": theme.FAINT, "width": 0.8},
+        name="borders of leaves", hoverinfo="skip", opacity=0.35,
+        line={"color": theme.INK, "width": 1},
     )  # fmt: skip
 
 

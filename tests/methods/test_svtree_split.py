@@ -136,6 +136,21 @@ def test_balanced_tree_is_the_best_of_all(seed):
     assert left == pytest.approx(expected)
 
 
+def test_scaled_node_by_node_a_balanced_tree_is_not_the_cheapest():
+    """Why its docstring claims it for columns as they are only: scales fitted together cost less."""
+    rng = np.random.default_rng(0)
+    values, beta = rng.normal(size=(16, 4)), rng.normal(size=4)
+    exact = values @ beta
+    grown = balanced.grow_balanced(ColumnFit(values, beta, exact, 0.0), values, 2, 3)
+    inner = {parent for _, parent, _ in grown}
+    cost = sum(b.residual @ b.residual for i, (b, _, _) in enumerate(grown) if i not in inner)
+    asked = np.zeros((16, len(grown)))  # what each node adds to the rows that reach it
+    for i, (branch, _, _) in enumerate(grown):
+        asked[branch.rows, i] = values[branch.rows, branch.path[-1]]
+    together = np.linalg.lstsq(asked, exact)[1]
+    assert together[0] < 0.99 * cost
+
+
 def test_balanced_sides_are_equal():
     rng = np.random.default_rng(3)
     values, beta = rng.normal(size=(32, 5)), rng.normal(size=5)

@@ -1,4 +1,8 @@
-"""Algorithm 1: the exact tree among balanced ones, by trying every column at every node.
+"""Algorithm 1: the cheapest of the balanced trees, by trying every column at every node.
+
+It is exact for columns as they are (`scale_columns=False`), of which Algorithm 1 speaks. With the
+scaling of Section 4.3 each column's scale is the best for its own node, whatever is asked below:
+a tree whose scales were chosen together may be cheaper, and usually is.
 
 Its work grows like (2m)^(height - 1), so it takes small inputs only and says which.
 """

@@ -3,7 +3,8 @@
 A. Ukkonen, "The support vector tree". A binary tree whose nodes each hold one support vector: a
 query asks the kernel about the vectors on its path alone, about ten, and adds up their scores.
 Algorithm 2 grows the tree; Algorithms 3 to 5 (`split="alternating"`) or an exact sweep
-(`split="exact"`) find its splits; Algorithm 1 (`split="balanced"`) is exact for small inputs.
+(`split="exact"`) find its splits; Algorithm 1 (`split="balanced"`) tries every tree that halves its
+rows, for small inputs: the cheapest is found where columns are not scaled.
 
 Departures
 ----------
@@ -59,7 +60,8 @@ class SVTreeClassifier(MachineClassifier):
         one as it is. `GridSearchCV` over `estimator__C` needs it given.
     split : {"alternating", "exact", "balanced"}, default="alternating"
         How a node's threshold and its children's columns are found: the paper's Algorithm 3 from
-        a random start, the best of all by a sorted sweep, or Algorithm 1 (small inputs only).
+        a random start, the best of all by a sorted sweep, or Algorithm 1 (small inputs only; the
+        cheapest balanced tree with `scale_columns=False`, else with scales chosen node by node).
     refit : {"column", "path"}, default="column"
         "column" adds each node's own column to the sum, as in the paper. "path" fits all
         coefficients of the path again at each node.

@@ -137,7 +137,7 @@ def test_balanced_tree_is_the_best_of_all(seed):
 
 
 def test_scaled_node_by_node_a_balanced_tree_is_not_the_cheapest():
-    """Why its docstring claims it for columns as they are only: scales fitted together cost less."""
+    """It is claimed for columns as they are only: scales fitted together cost less."""
     rng = np.random.default_rng(0)
     values, beta = rng.normal(size=(16, 4)), rng.normal(size=4)
     exact = values @ beta

@@ -24,7 +24,7 @@ _SIDES = (
 #: The colour of the peers.
 _LAST = len(theme.COLORS) - 1
 #: The chart in pixels, about, in a window of usual width.
-_WIDE, _TALL = 700, 360
+_WIDE, _TALL = 700, 270
 
 
 def frontier(points: pd.DataFrame, cost: str, height: int = 440) -> go.Figure:
@@ -53,12 +53,12 @@ def frontier(points: pd.DataFrame, cost: str, height: int = 440) -> go.Figure:
         (np.log10(values) - axis["range"][0]) / (axis["range"][1] - axis["range"][0])
         for values, axis in ((costs, axes["xaxis"]), (errors, axes["yaxis"]))
     )
-    labels = _labels(drawn["title"].tolist(), across, up)
+    best = np.flatnonzero(drawn["is_best"].to_numpy(dtype=bool))
+    labels = _labels(drawn["title"].tolist(), across, up, best)
     traces = [_frontier_line(costs, errors)]
     for family, slot in slots(drawn["family"]).items():
         rows = np.flatnonzero((drawn["family"] == family).to_numpy())
         traces.append(_points(drawn, rows, costs, errors, labels, family, slot))
-    best = np.flatnonzero(drawn["is_best"].to_numpy(dtype=bool))
     return theme.figure(
         traces,
         f"{cost} (log scale)",
@@ -124,16 +124,18 @@ def _frontier_line(costs: NDArray[np.float64], errors: NDArray[np.float64]) -> t
 
 
 def _labels(
-    titles: list[str], x: NDArray[np.float64], y: NDArray[np.float64]
+    titles: list[str], x: NDArray[np.float64], y: NDArray[np.float64], best: NDArray[np.intp]
 ) -> tuple[NDArray[Any], NDArray[Any]]:
     """Return each point's label and its side; no label where every side is taken.
 
     Parameters
     ----------
     x, y : where the points stand, from 0 to 1 across the chart
+    best : those that the word "advised" stands below, to the left
     """
     px, py = x * _WIDE, y * _TALL
     taken = [(a - 8, b - 8, a + 8, b + 8) for a, b in zip(px, py)]
+    taken += [(a - 75, b - 54, a - 10, b - 10) for a, b in zip(px[best], py[best])]
     texts, sides = np.full(len(px), "", dtype=object), np.full(len(px), _SIDES[0][0], dtype=object)
     for i in np.lexsort((px, py)):
         wide = 6.2 * len(titles[i])

@@ -38,7 +38,7 @@ START = Page(
 COMPARE = Page(
     "Compare", "pages/6_Compare.py", ":material/balance:",
     "All methods on your data: accuracy against cost.",
-    {"data": "checkerboard", "noise": "0", "C": "10", "gamma": "5"},
+    {"data": "banana"},
 )  # fmt: skip
 PAPERS = Page(
     "Papers", "pages/7_Papers.py", ":material/menu_book:",

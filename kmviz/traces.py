@@ -165,12 +165,13 @@ def stacked(name: str, values: tuple[Any, ...], readings: list[Reading]) -> Fram
 
 
 def _stack(arrays: list[NDArray[Any]]) -> NDArray[Any]:
-    shape = np.max([array.shape for array in arrays], axis=0).astype(int)
+    shape = [max(sizes) for sizes in zip(*(array.shape for array in arrays))]
     kind = arrays[0].dtype.kind
     filler = np.nan if kind == "f" else False if kind == "b" else -1
     whole = np.full((len(arrays), *shape), filler, dtype=arrays[0].dtype)
     for i, array in enumerate(arrays):
-        whole[(i, *(slice(0, n) for n in array.shape))] = array
+        corner: tuple[slice, ...] = tuple(slice(0, n) for n in array.shape)
+        whole[i][corner] = array
     whole.flags.writeable = False
     return whole
 
@@ -533,7 +534,7 @@ class LocalModel(Record):
 
     model: int
     center: int
-    members: Ints
+    members: NDArray[Any]
     n_cover: int
     vectors: Ints
     inner: float
@@ -572,7 +573,7 @@ class LocalMap(Record):
     outer: Floats
     regions: Ints | None
     composed: Floats | None
-    lines: Floats
+    lines: NDArray[Any]
     answering: int
     nearest: Floats
     members: Floats

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import argparse
 import ast
-from typing import Any, cast
+from typing import Any
 
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
 from kmviz.cli.console import BadInput
 from kmviz.machines.named import kernel_parameters, named_svc
-from kmviz.methods.register import Setting, setting
+from kmviz.methods.register import offered
 
 
 def machine(options: argparse.Namespace, scaled: bool, cache: float = 200.0) -> Any:
@@ -32,7 +32,7 @@ def gamma_of(options: argparse.Namespace) -> float | str:
 
 def method(options: argparse.Namespace, scaled: bool, cache: float = 200.0) -> Any:
     """Return the unfitted method, with `--set name=value` applied."""
-    clf = cast(Setting, setting(options.method)).make()
+    clf = offered(options.method)[1].make()
     clf.set_params(**_settings(options.set, clf))
     if "estimator" in clf.get_params(deep=False):
         return clf.set_params(estimator=machine(options, scaled, cache))

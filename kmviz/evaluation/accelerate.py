@@ -31,7 +31,7 @@ from kmviz.methods.nsv import NSVClassifier
 from kmviz.methods.nsv.proof import NotProvedError
 from kmviz.methods.nsv.tables import known_form
 from kmviz.methods.promise import Promise, rows_needed, upper_bound
-from kmviz.methods.register import METHODS, Setting, method_of, setting
+from kmviz.methods.register import METHODS, method_of, offered
 
 #: No more rows than this are used to time a candidate.
 TIMED_ROWS = {"batch": 500, "single": 100}
@@ -284,7 +284,7 @@ class _Trial:
         return min(kept if asked and kept else [*kept, safe], key=lambda c: c.seconds)
 
     def _fitted(self, name: str) -> Any:
-        made = cast(Setting, setting(name)).make(largest(self.exact))
+        made = offered(name)[1].make(largest(self.exact))
         classifier = made.set_params(estimator=self.frozen)
         with one_thread():
             return classifier.fit(self.calibrating)

@@ -16,7 +16,7 @@ def effort(
     outputs: ArrayLike,
     costs: ArrayLike,
     labels: ArrayLike,
-    class_names: tuple[str, str],
+    class_names: tuple[str, ...],
     query: int | None = None,
     n_vectors: int | None = None,
     ids: ArrayLike | None = None,

@@ -70,11 +70,12 @@ def affine(steps: list[Any]) -> Affine | None:
     if not steps or not hasattr(steps[0], "n_features_in_"):
         return None
     width = steps[0].n_features_in_
-    found: Affine | None = Affine(np.zeros(width), np.ones(width))
+    found = Affine(np.zeros(width), np.ones(width))
     for step in steps:
-        found = _followed(found, step)
-        if found is None or not np.all(np.isfinite(found.center)):
+        after = _followed(found, step)
+        if after is None or not np.all(np.isfinite(after.center)):
             return None
+        found = after
     return found
 
 

@@ -378,6 +378,14 @@ def method_offering(name: str) -> Method | None:
     return next((one for one in METHODS if name in (s.name for s in one.settings)), None)
 
 
+def offered(name: str) -> tuple[Method, Setting]:
+    """Return a setting that a method offers, with the method."""
+    found = method_offering(name), setting(name)
+    if found[0] is None or found[1] is None:
+        raise ValueError(f"No method offers {name!r}.")
+    return found[0], found[1]
+
+
 def families() -> tuple[str, ...]:
     """Return the families in the order of their colours."""
     return tuple(dict.fromkeys(one.family for one in METHODS))

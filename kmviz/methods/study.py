@@ -67,8 +67,11 @@ class Study:
         """The classifier's own choice."""
         return {name: getattr(self.fitted, name) for name in self.readings}
 
-    def read(self, **choice: Any) -> Reading:
-        """Return all rows under a choice; what is not given is the classifier's own."""
+    def read(self, **choice: Any) -> Any:
+        """Return all rows under a choice, as the method's own kind of `Reading`.
+
+        What is not given is the classifier's own.
+        """
         return self._read(**self._checked(choice))
 
     def frames(self, name: str, values: Iterable[Any] | None = None, **choice: Any) -> Frames:
@@ -97,13 +100,13 @@ class Study:
         """Return the fitted classifier under a choice: a copy, nothing is trained."""
         return self._classifier(**self._checked(choice))
 
-    def _read(self, **choice: Any) -> Reading:
+    def _read(self, *args: Any, **choice: Any) -> Any:
         """Return the reading under a whole choice, checked."""
         fitted = self._classifier(**choice)
         outputs, steps = fitted.decision_function(self.X), fitted.steps(self.X)
         return Reading(**self._common(outputs, steps, fitted.overhead_))
 
-    def _classifier(self, **choice: Any) -> Any:
+    def _classifier(self, *args: Any, **choice: Any) -> Any:
         """Return the classifier under a whole choice, checked."""
         return self.fitted
 

@@ -17,7 +17,7 @@ from kmviz.evaluation.compare import Bench, as_table, trained
 from kmviz.evaluation.peers import PEERS
 from kmviz.evaluation.reference import reference, trained_reference
 from kmviz.methods import progress
-from kmviz.methods.register import COMPARE, method_offering, setting
+from kmviz.methods.register import COMPARE, method_offering, offered
 from kmviz.ui import model, state
 from kmviz.ui.params import Choice, Control, Words
 from kmviz.ui.problem import Problem
@@ -207,8 +207,8 @@ def follow(n_vectors: int) -> None:
     name = st.session_state.pop(_OPEN, None)
     if name is None:
         return
-    page, texts = method_offering(name).page_title, link_to(name, n_vectors)
-    st.switch_page(method_offering(name).page, query_params=state.link(page) | texts)
+    method, texts = offered(name)[0], link_to(name, n_vectors)
+    st.switch_page(method.page, query_params=state.link(method.page_title) | texts)
 
 
 def link_to(name: str, n_vectors: int) -> dict[str, str]:
@@ -218,14 +218,15 @@ def link_to(name: str, n_vectors: int) -> dict[str, str]:
     ----------
     n_vectors : of the machine: a setting may be a share of them
     """
-    method, made = method_offering(name), setting(name).make()
+    method, chosen = offered(name)
+    made = chosen.make()
     values = {url: getattr(made, parameter) for url, parameter in method.url.items()}
     texts = {url: str(value).lower() for url, value in values.items() if value is not None}
     if isinstance(values.get("vectors"), float):  # a share of the machine's vectors
         texts["vectors"] = str(min(max(2, round(made.n_vectors * n_vectors)), _MOST_VECTORS))
     if "kp" in values and values["kp"] is None:
         texts["kp"] = str(made.n_neighbors // 2)  # as it covers unless told otherwise
-    return texts | method.link
+    return texts | dict(method.link)
 
 
 def best_estimator(
@@ -247,8 +248,8 @@ def best_estimator(
 def code(problem: Problem, table: pd.DataFrame) -> str:
     """Return the lines that make the advised estimator again."""
     name, mine = best_method(table), model.current(problem)
-    method, cls = method_offering(name), setting(name).cls.__name__
-    parameters = setting(name).parameters_for(int(table.loc["exact", "steps_mean"]))
+    method, chosen = offered(name)
+    parameters = chosen.parameters_for(int(table.loc["exact", "steps_mean"]))
     given = [f"{key}={value!r}" for key, value in parameters.items()]
     own = ["kernel=kmviz.KernelMachine.from_estimator(svc).kernel", "C=svc.C"]
     machine, loaded = "svc", ""
@@ -257,6 +258,7 @@ def code(problem: Problem, table: pd.DataFrame) -> str:
         machine = "FrozenEstimator(svc)"
     arguments = ", ".join([machine, *given] if method.takes_frozen else [*given, *own])
     return (
-        f"{problem.code}\nimport kmviz\n{loaded}\nfast = kmviz.{cls}({arguments}).fit(X, y)\n"
+        f"{problem.code}\nimport kmviz\n{loaded}\n"
+        f"fast = kmviz.{method.cls.__name__}({arguments}).fit(X, y)\n"
         f'kmviz.save(fast, "fast.skops")\n'
     )

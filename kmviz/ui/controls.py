@@ -11,7 +11,7 @@ from kmviz import datasets
 from kmviz.datasets import Dataset
 from kmviz.methods.register import method
 from kmviz.ui import prepare, state
-from kmviz.ui.params import Choice, Control, Flag, Words
+from kmviz.ui.params import Choice, Control, Flag, Number, Words
 
 
 def draw(
@@ -57,6 +57,7 @@ def draw(
 def _slider(
     control: Control, name: str, place: Any, low: Any, high: Any, given: dict[str, Any]
 ) -> Any:
+    assert isinstance(control.param, Number)
     low = control.param.low if low is None else low
     high = control.param.high if high is None else high
     state.limit(name, low, max(low, high))

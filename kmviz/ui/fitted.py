@@ -55,7 +55,7 @@ class Shown:
     method: Method
     parameters: Mapping[str, Any]
     rows: np.ndarray
-    study: Study
+    study: Any
     key: tuple
     fit_seconds: float = 0.0
     over: Shown | None = None

@@ -49,7 +49,7 @@ def boundary_line(problem: Problem, size: int = 100, **options: Any) -> live.Lin
     return live.Line(x=line[:, 0], y=line[:, 1], name="exact boundary", **options)
 
 
-def axes(problem: Problem) -> dict[str, live.Axis]:
+def axes(problem: Problem) -> dict[str, Any]:
     """Return the two axes of a map, by the features' names."""
     x, y, _ = grid(problem, 2)
     across, up = problem.data.feature_names[:2]

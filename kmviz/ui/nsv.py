@@ -60,7 +60,7 @@ def choice() -> dict[str, Any]:
 
 def _shown(problem: Problem, most: int | None = None, **parameters: Any) -> Shown:
     usual = {"n_components": 20, "order": "nearest", "start": "empty", "random_state": 0}
-    options = {} if most is None else {"most": most}
+    options: dict[str, Any] = {} if most is None else {"most": most}
     return show(problem, "nsv", {**usual, **parameters}, **options)
 
 

@@ -145,7 +145,7 @@ def current(data: Dataset) -> Problem:
     """Return the problem that the session describes, trained or from the cache."""
     session = st.session_state
     name, kernel = session["data"], session["kernel"]
-    machine_key = (
+    machine_key: tuple[Any, Any, Any, Any] = (
         kernel,
         float(session["C"]),
         session["gamma"] if kernel in ("rbf", "poly") else None,

@@ -61,7 +61,7 @@ def arrive(
     session = st.session_state
     session[_CONTROLS] = controls = defaults.shared(data_names()) | dict(own or {})
     url = st.query_params.to_dict()
-    plain = {name: getattr(one, "param", one) for name, one in controls.items()}
+    plain: dict[str, Any] = {n: getattr(one, "param", one) for n, one in controls.items()}
     params = defaults.opened(plain, url, opening or {})
     is_new = _PARAMS not in session or session[_PARAMS][0] != title
     session[_PARAMS] = (title, tuple(own or ()), params)

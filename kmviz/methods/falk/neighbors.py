@@ -143,7 +143,7 @@ def _looked_at(tree: cKDTree, x: NDArray[Any], reach: float) -> int:
     """
     x = np.asarray(x, dtype=np.float64)
     sides = np.maximum(np.maximum(tree.mins - x, x - tree.maxes), 0.0) ** 2
-    left, count = [(tree.tree, {}, float(sides.sum()))], 0
+    count, left = 0, [(tree.tree, dict[int, float](), float(sides.sum()))]
     while left:
         node, changed, square = left.pop()
         if node.split_dim == -1:

@@ -52,7 +52,7 @@ class RivalClassifier(MachineClassifier):
     coef0: float = 0.0
     random_state: Any = None
 
-    def fit(self, X: ArrayLike, y: ArrayLike) -> Any:
+    def fit(self, X: ArrayLike, y: ArrayLike | None = None) -> Any:
         """Train one machine for each pair of classes.
 
         Parameters

@@ -104,6 +104,9 @@ class LaSVMClassifier(RivalClassifier):
     True
     """
 
+    #: One for each pair of classes: the vectors so far, with their weights and gradients.
+    expansions_: list[Any]
+
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
         **SHARED,
         **POLYNOMIAL,

@@ -55,5 +55,6 @@ class TreeStudy(Study):
         )  # fmt: skip
 
     def _classifier(self, max_height: int | None) -> Any:
-        own = max_height == self.fitted.max_height
-        return self.fitted if own else self.fitted.cut(int(max_height))
+        if max_height is None or max_height == self.fitted.max_height:
+            return self.fitted
+        return self.fitted.cut(int(max_height))

@@ -171,7 +171,7 @@ def _stack(arrays: list[NDArray[Any]]) -> NDArray[Any]:
     whole = np.full((len(arrays), *shape), filler, dtype=arrays[0].dtype)
     for i, array in enumerate(arrays):
         corner: tuple[slice, ...] = tuple(slice(0, n) for n in array.shape)
-        whole[i][corner] = array
+        whole[i, ...][corner] = array
     whole.flags.writeable = False
     return whole
 

@@ -18,11 +18,11 @@ def small(monkeypatch):
         X = nsv.KERNEL.embed(data.X_train)
         svc = SVC(kernel="poly", gamma=1.0, degree=9, C=10.0).fit(X[:100], data.y_train[:100])
         test = nsv.KERNEL.embed(data.X_test)
-        rows = {"train": X[:100], "held_out": X[100:], "test": test, "y_test": data.y_test}
-        return svc, rows
+        rows = {"train": X[:100], "held_out": X[100:], "every": X}
+        return svc, rows | {"test": test, "y_test": data.y_test}
 
     monkeypatch.setattr(nsv, "machine_of", machine_of)
-    promised = ({"start": "approximate", "max_disagreement": 0.1}, True)  # what few rows can prove
+    promised = ({"start": "approximate", "max_disagreement": 0.1}, "held_out")  # few rows
     monkeypatch.setitem(nsv.SETTINGS, "from the approximation, 0.2% promised", promised)
     nsv.pair_rows.cache_clear()
     nsv.fitted.cache_clear()
@@ -46,16 +46,24 @@ def test_pairs_and_their_summary(small):
         assert total[setting, "mean m/k"] == pytest.approx(own["speedup"].mean())
 
 
+def test_each_published_reading_calibrates_on_its_own_rows(small):
+    rows = nsv.machine_of((3, 8), 0)[1]
+    for setting, n in ((nsv.OWN_DIGITS, 100), (nsv.ALL_DIGITS, len(rows["every"]))):
+        clf = nsv.fitted((3, 8), 0, setting)
+        assert clf.order == "tug_of_war"
+        assert clf.engines_[0].envelope.n_rows == n
+
+
 def test_the_papers_figures_stand_beside_all_pairs_only():
     row = {"speedup": 100.0, "honest_speedup": 9.0, "disagreements": 1, "queries": 2000}
     every = [row | {"pair": str(i), "setting": name} for i in range(45) for name in nsv.SETTINGS]
     table = nsv.summarised(pd.DataFrame(every)).set_index(["setting", "measure"])
-    assert table.loc[("published", "mean m/k"), "paper"] == 111
-    assert table.loc[("published", "disagreements"), "paper"] == 6
-    assert table.loc[("published", "disagreements"), "ours"] == 45
+    assert table.loc[(nsv.OWN_DIGITS, "mean m/k"), "paper"] == 111
+    assert table.loc[(nsv.ALL_DIGITS, "disagreements"), "paper"] == 6
+    assert table.loc[(nsv.ALL_DIGITS, "disagreements"), "ours"] == 45
     some = nsv.summarised(pd.DataFrame(every[:6])).set_index(["setting", "measure"])["paper"]
-    assert some["published", "mean m/k"] == 111
-    assert np.isnan(some["published", "disagreements"])
+    assert some[nsv.OWN_DIGITS, "mean m/k"] == 111
+    assert np.isnan(some[nsv.OWN_DIGITS, "disagreements"])
     assert nsv.summarised(pd.DataFrame(every), full=False)["paper"].isna().all()
 
 

@@ -47,6 +47,16 @@ def test_what_has_no_known_products_is_trained_as_it_is(svc):
     assert not folds.shares_products(svc, X)
 
 
+def test_rows_of_other_classes_stand_between():
+    rows = np.insert(X, np.arange(0, len(X), 2), 7.0, axis=0)
+    y = np.insert(Y, np.arange(0, len(Y), 2), 0)
+    own = np.flatnonzero(y)
+    (found,) = folds.train_folds(SVC(), rows, y, [own])
+    plain = read_binary(SVC().fit(X, Y))
+    np.testing.assert_array_equal(found.vectors, plain.vectors)
+    np.testing.assert_allclose(found.beta, plain.beta, rtol=1e-5, atol=1e-7)
+
+
 def test_a_matrix_beyond_the_room_or_of_few_columns_is_not_made(monkeypatch):
     assert not folds.shares_products(SVC(), X[:, :8])
     monkeypatch.setattr(folds, "MOST_BYTES", 1000)

@@ -33,7 +33,7 @@ class Prices:
     exact : float
         The exact machine, float32, all vectors in one matrix product.
     by_filter : float
-        A query that the filter decides.
+        A query that the filter decides; nan where there is none.
     by_stage : tuple of float
         One that this stage of the approximation decides.
     first : float
@@ -92,7 +92,9 @@ def prices(clf: Any, X: NDArray[Any], repeats: int = 3) -> Prices:
         ends = [seconds(partial(engine.answers, rows, ending_at(engine, s))) for s in range(stages)]
         first = seconds(partial(engine.answers, rows, ending_at(engine, stages)))
         whole = seconds(partial(engine.answers, rows, ending_at(engine, stages + 1)))
-        decided = seconds(partial(engine.answers, rows, ending_at(engine, -1)))
+        decided = np.nan
+        if engine.tables.filtered:
+            decided = seconds(partial(engine.answers, rows, ending_at(engine, -1)))
         decide = partial(engine.machine.decision_function, many, dtype=np.float32)
         exact = seconds(decide, len(many))
     return Prices(exact, decided, tuple(ends), first, max(whole - first, 0.0) / max(m - 1, 1))

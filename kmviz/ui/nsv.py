@@ -107,8 +107,9 @@ def counted(now: Shown, reading: NSVReading) -> dict[str, float]:
 def honest(now: Shown, chosen: dict[str, Any], reading: NSVReading) -> float:
     """Return the exact machine's CPU time over that of a reading, by prices measured here."""
     clf = now.study.classifier(**chosen)
-    stages = tuple(clf.engines_[0].tables.ends)
-    key = (now.problem.key, tuple(sorted(now.parameters.items())), stages)
+    tables = clf.engines_[0].tables
+    parts = (tuple(tables.ends), tables.filtered)  # what a price was measured of
+    key = (now.problem.key, tuple(sorted(now.parameters.items())), parts)
     return _prices.get(key, lambda: _measured(now, clf), "Timing").speedup(reading)
 
 

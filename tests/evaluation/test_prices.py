@@ -1,6 +1,7 @@
 """Prices of a walk: what they add up to is what asking takes."""
 
 from dataclasses import replace
+from math import isnan
 
 import pytest
 from sklearn.svm import SVC
@@ -48,3 +49,12 @@ def test_a_reading_costs_the_sum_of_its_prices(clf):
     assert found.mean(reading) == pytest.approx(expected)
     assert found.speedup(reading) == pytest.approx(5000.0 / expected)
     assert walked.any() or (reading.stage >= 0).any()
+
+
+def test_without_a_filter_it_has_no_price(clf):
+    study = clf.study(DATA.X_test[:100])
+    plain = study.classifier(linear_filter=False)
+    found = prices(plain, DATA.X_test, repeats=1)
+    assert isnan(found.by_filter)
+    assert found.mean(study.read(linear_filter=False)) > 0
+    assert not isnan(prices(clf, DATA.X_test, repeats=1).by_filter)

@@ -25,7 +25,7 @@ Departures
   five calibration rows mislead it, its threshold is at least one and a half scatters of f
   around it.
 - `order="nearest"` is the default; the paper's is the tug of war (4.2), which took more steps on
-  every set tried here.
+  every pair of digits tried.
 """
 
 from kmviz.methods.nsv.classifier import NSVClassifier

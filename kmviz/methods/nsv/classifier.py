@@ -39,6 +39,9 @@ CROSS_FIT_MARGIN = {"empty": 0.25, "approximate": 0.5}
 class NSVClassifier(MachineClassifier):
     """A kernel machine that asks a query's nearest support vectors, and only as many as it takes.
 
+    The defaults go beyond the paper in two things: `order` and `calibration`. As published it is
+    `NSVClassifier(order="tug_of_war", calibration="train")`.
+
     Parameters
     ----------
     estimator : estimator, default=None
@@ -50,7 +53,8 @@ class NSVClassifier(MachineClassifier):
         0 is Simple.
     order : {"nearest", "tug_of_war", "exact"}, default="nearest"
         By the kernel of the first principal components; the same, balanced between the classes;
-        or by the kernel itself (which costs as much as the exact machine: a yardstick).
+        or by the kernel itself (which costs as much as the exact machine: a yardstick). The
+        paper's is "tug_of_war".
     n_components : int, default=20
         q, the principal components to order by. The approximation takes 3.2 times as many, and
         is tried before with .4, .8 or 1.6 times as many where that makes calibration rows

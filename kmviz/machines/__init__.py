@@ -3,5 +3,11 @@
 from kmviz.machines.embedding import KernelEmbedding
 from kmviz.machines.fisher import KernelFisherClassifier
 from kmviz.machines.machine import KernelMachine
+from kmviz.machines.minimax import MinimaxProbabilityClassifier
 
-__all__ = ["KernelEmbedding", "KernelFisherClassifier", "KernelMachine"]
+__all__ = [
+    "KernelEmbedding",
+    "KernelFisherClassifier",
+    "KernelMachine",
+    "MinimaxProbabilityClassifier",
+]

@@ -72,9 +72,16 @@ class KernelFisherClassifier(ClassifierMixin, BaseEstimator):
             )
         kernel = self.kernel or RBF(1.0 / (rows.shape[1] * (rows.var() or 1.0)))
         K = np.asarray(kernel(rows, rows), dtype=np.float64)
-        beta, means = _discriminant(K, codes, self.regularization)
-        self.machine_ = KernelMachine(rows, beta, float(np.mean(means)), kernel)
+        beta, bias = self._solve(K, codes)
+        self.machine_ = KernelMachine(rows, beta, bias, kernel)
         return self
+
+    def _solve(
+        self, K: NDArray[np.float64], codes: NDArray[np.intp]
+    ) -> tuple[NDArray[np.float64], float]:
+        """Return the weights and the bias."""
+        beta, means = discriminant(*moments(K, codes), self.regularization, (1.0, 1.0))
+        return beta, float(np.mean(means))
 
     def decision_function(self, X: ArrayLike) -> NDArray[np.float64]:
         """Return the signed distance from the midpoint, positive for `classes_[1]`."""
@@ -88,19 +95,29 @@ class KernelFisherClassifier(ClassifierMixin, BaseEstimator):
         return self.classes_[positive.astype(np.intp)]
 
 
-def _discriminant(
-    K: NDArray[np.float64], codes: NDArray[np.intp], regularization: float
+def moments(
+    K: NDArray[np.float64], codes: NDArray[np.intp]
 ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-    """Return the weights and the two projected class means."""
-    within = np.zeros_like(K)
-    centers = np.empty((2, len(K)))
+    """Return the class means of the kernel's columns, (2, n), and what they scatter, (2, n, n)."""
+    centers, within = np.empty((2, len(K))), np.empty((2, len(K), len(K)))
     for c in (0, 1):
         columns = K[:, codes == c]
         centers[c] = columns.mean(axis=1)
         centered = columns - centers[c][:, None]
-        within += centered @ centered.T / len(K)
-    within[np.diag_indices_from(within)] += regularization * max(np.trace(within) / len(K), 1e-12)
-    beta = cho_solve(cho_factor(within), centers[1] - centers[0])
+        within[c] = centered @ centered.T / len(K)
+    return centers, within
+
+
+def discriminant(
+    centers: NDArray[np.float64],
+    within: NDArray[np.float64],
+    regularization: float,
+    shares: tuple[float, float],
+) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    """Return the weights that part the means best for the scatter, and the projected means."""
+    whole = shares[0] * within[0] + shares[1] * within[1]
+    whole[np.diag_indices_from(whole)] += regularization * max(np.trace(whole) / len(whole), 1e-12)
+    beta = cho_solve(cho_factor(whole), centers[1] - centers[0])
     means = centers @ beta
     spread = means[1] - means[0]
     scale = 2.0 / spread if spread > 0 else 1.0  # the class means stand at about -1 and +1

@@ -21,7 +21,11 @@ from sklearn.svm import SVC
 
 from kmviz import datasets
 from kmviz.kernels import Normalized, Polynomial
-from kmviz.machines import KernelFisherClassifier, KernelMachine
+from kmviz.machines import (
+    KernelFisherClassifier,
+    KernelMachine,
+    MinimaxProbabilityClassifier,
+)
 from kmviz.methods.anytime import AnytimeClassifier
 
 Progress = Callable[[float, str], None] | None
@@ -171,9 +175,10 @@ def machines(full: bool = False, progress: Progress = None) -> pd.DataFrame:
 
 
 def fisher(full: bool = False, progress: Progress = None) -> pd.DataFrame:
-    """Footnote 6: kernel Fisher machines, all weights non-zero, "often" gain more than SVMs.
+    """Footnote 6: machines with all weights non-zero "often" gain more than SVMs.
 
-    The paper gives no figure. `ours` says whether m / k of the Fisher machine is the greater.
+    The paper names kernel Fisher discriminants and gives no figure. `ours` says whether m / k of
+    the Fisher machine is the greater; a minimax probability machine stands beside it.
     """
     rows = []
     names = list(CASES) if full else ["sonar", "haberman", "mnist 0v1"]
@@ -182,14 +187,18 @@ def fisher(full: bool = False, progress: Progress = None) -> pd.DataFrame:
             progress(i / len(names), name)
         X, y = rows_of(name)
         machine = KernelFisherClassifier(kernel_of(name)).fit(X, y)
-        svm, found = measured(trained(name), "min_wz", X), measured(machine, "min_wz", X)
+        minimax = MinimaxProbabilityClassifier(kernel_of(name)).fit(X, y)
+        svm, found, other = (
+            measured(fitted, "min_wz", X) for fitted in (trained(name), machine, minimax)
+        )
         rows.append({
             "data": name, "paper": "often greater",
             "ours": "greater" if found["speedup"] > svm["speedup"] else "smaller",
             "svm_speedup": svm["speedup"], "fisher_speedup": found["speedup"],
-            "svm_k": svm["mean"], "fisher_k": found["mean"], "fisher_m": len(X),
-            "signs_changed": found["signs_changed"],
-            "worst_violation": found["worst_violation"],
+            "minimax_speedup": other["speedup"], "svm_k": svm["mean"], "fisher_k": found["mean"],
+            "minimax_k": other["mean"], "fisher_m": len(X),
+            "signs_changed": found["signs_changed"] + other["signs_changed"],
+            "worst_violation": max(found["worst_violation"], other["worst_violation"]),
         })  # fmt: skip
     return pd.DataFrame(rows)
 

@@ -94,6 +94,7 @@ def _prize(cost: float, error: float) -> dict[str, Any]:
         "text": "<b>advised</b>",
         "showarrow": True,
         "arrowhead": 2,
+        "arrowcolor": theme.INK,
         "ax": -46,
         "ay": 46,
         "standoff": 12,

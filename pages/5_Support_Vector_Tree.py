@@ -4,27 +4,25 @@ import streamlit as st
 
 from kmviz import ui
 from kmviz.figures import svtree as figures
-from kmviz.ui import svtree
+from kmviz.ui import svtree, svtree_views
 
 problem = ui.frame("Support vector tree", own=svtree.OWN)
 st.markdown(
-    "A tree whose nodes each hold one support vector. A query asks the kernel about the vectors "
-    "on its path alone; each score decides where to go next and adds to the sum."
+    "Each node asks one support vector: its score says where to go next, and adds to the sum."
 )
-left, middle, right = st.columns(3)
+left, right = st.columns(2)
 split = left.selectbox("Split", list(svtree.SPLITS), key="split", format_func=svtree.SPLITS.get)
-refit = middle.selectbox(
+refit = right.selectbox(
     "Fit", list(svtree.FITS), key="refit", format_func=lambda name: svtree.FITS[name][0]
 )
 now = svtree.shown(problem, split, refit)
 svtree.limit(now)
-height = right.slider(
-    "Height: most kernel values on a path", 1, max(svtree.highest(now), 2), key="height",
-    help="Cuts the same tree; nothing is grown again.",
-)  # fmt: skip
+height = svtree_views.slider(now)
 trace, reading = svtree.trace(now, height), now.study.read(max_height=height)
 node, nodes = svtree.chosen(trace), svtree.nodes(now)
-st.markdown(svtree.sentence(problem, trace))
+ui.metrics(svtree.metrics(now, reading))
+
+st.subheader("The charts large: zoom, hide, save", anchor=False)
 picture = figures.tree_map(
     ui.plane(problem), svtree.partition(now, trace, height), nodes, problem.query
 )
@@ -35,7 +33,6 @@ ui.chart(
     on_select=svtree.choose_query,
 )  # fmt: skip
 ui.look_for(svtree.look_at_map(now, height))
-ui.metrics(svtree.metrics(now, reading))
 
 tree, sums = st.columns(2)
 with tree:
@@ -64,5 +61,4 @@ ui.take_home(
     problem, estimator=lambda: now.estimator(max_height=height), trace=trace.to_frame,
     figure=picture, code=svtree.code(now, height), name="svtree",
 )  # fmt: skip
-svtree.highlight_regions()
 ui.finish()

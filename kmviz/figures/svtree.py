@@ -14,17 +14,16 @@ from kmviz.figures.boundary import Plane, click_layer, equal_axes, query_mark, t
 from kmviz.traces import Partition, TreeTrace
 
 #: Outputs beyond it are drawn alike: no sign is in doubt there, and a leaf's may be huge.
-_STRONG = 1.5
+STRONG = 1.5
 
 
 def tree_map(plane: Plane, partition: Partition, nodes: pd.DataFrame, query: int) -> go.Figure:
     """Draw the partition by class and strength, the boundaries over it, the query's path, numbered.
 
-    `nodes` is `SVTree.to_frame()`. Every node's parent goes along as the layout's `meta`, so that
-    a browser can tell which leaves make up the region of a node.
+    `nodes` is `SVTree.to_frame()`.
     """
     rows = nodes["n_rows"].to_numpy()
-    layout: dict[str, Any] = {"meta": {"parent": nodes["parent"].tolist()}}
+    layout: dict[str, Any] = {}
     if plane.x is None or plane.y is None:
         traces: list[Any] = _points_by_leaf(plane, partition, rows)
     else:
@@ -44,7 +43,7 @@ def tree_path(nodes: pd.DataFrame, trace: TreeTrace, height: int, chosen: int) -
     `nodes` is `SVTree.to_frame()`; a marker's customdata is its node.
     """
     shown = nodes[nodes["depth"] <= height]
-    x = _positions(shown)
+    x = places(shown)
     y = shown["depth"].to_numpy()
     path = trace.node[1 : height + 1]
     branches = theme.scatter(
@@ -164,7 +163,7 @@ def _regions(
 
 def _strength(output: NDArray[Any]) -> NDArray[np.int8]:
     """How strong an answer is, in percent, its sign the class."""
-    return np.round(100.0 * np.clip(output / _STRONG, -1.0, 1.0)).astype(np.int8)
+    return np.round(100.0 * np.clip(output / STRONG, -1.0, 1.0)).astype(np.int8)
 
 
 def _borders(plane: Plane, partition: Partition) -> theme.Trace:
@@ -222,7 +221,6 @@ def _points_by_leaf(plane: Plane, partition: Partition, rows: NDArray[Any]) -> l
                 "scatter",
                 x=points[of, 0], y=points[of, 1], mode="markers", name=f"{name} (colour: answer)",
                 text=[f"node {n}: {rows[n]} rows" for n in leaf[of]],
-                meta=leaf[of].tolist(),  # the leaf of each point
                 hovertemplate="%{text}<extra></extra>",
                 marker={"color": strength[of], "colorscale": theme.diverging_scale(),
                         "cmin": -100, "cmax": 100, "symbol": theme.SYMBOLS[i], "size": 7,
@@ -299,7 +297,7 @@ def _ring(x: float, y: float) -> theme.Trace:
     )  # fmt: skip
 
 
-def _positions(shown: pd.DataFrame) -> NDArray[np.float64]:
+def places(shown: pd.DataFrame) -> NDArray[np.float64]:
     """Leaves stand side by side, every other node above the middle of its children."""
     children: dict[int, list[int]] = {node: [] for node in shown.index}
     for node, parent in shown["parent"].items():

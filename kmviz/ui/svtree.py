@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -43,7 +42,6 @@ OWN = {
 #: Vectors of the reduced set beside the tree, at most.
 MOST_REDUCED = 16
 
-_REGIONS = Path(__file__).with_name("regions.js")
 _studies, _curves = Shelf(12), Shelf(8)
 
 
@@ -156,18 +154,6 @@ def metrics(now: Shown, reading: TreeReading) -> list[tuple[str, str, str]]:
     ]
 
 
-def sentence(problem: Problem, record: TreeTrace) -> str:
-    """Say what happened to the query."""
-    names, k = problem.names, record.stop
-    answer, exact = names[int(record.output > 0)], names[int(record.exact > 0)]
-    agrees = "as the exact machine does" if answer == exact else f"the exact machine says {exact}"
-    return (
-        f"**Query {problem.query}** (★) asked **{k} support vector{'s' * (k != 1)}** of "
-        f"{problem.n_vectors:,} and came to {record.output:.3g}; the exact f(x) is "
-        f"{record.exact:.3g}. The tree says **{answer}**, {agrees}."
-    )
-
-
 def look_at_map(now: Shown, height: int) -> str:
     leaves = len(np.unique(trained(now).read(max_height=height).leaf))
     where = (
@@ -178,9 +164,9 @@ def look_at_map(now: Shown, height: int) -> str:
         "The points of one node are ringed"
     )
     return (
-        f"{where}: {leaves} region{'s' * (leaves != 1)} at height {height}. Point anywhere, or at "
-        "a node of the tree below, to see its region. Click a point to make it the query: the "
-        "numbers are the support vectors on its path, in the order they are asked."
+        f"{where}: {leaves} region{'s' * (leaves != 1)} at height {height}. Click a point to make "
+        "it the query: the numbers are the support vectors on its path, in the order they are "
+        "asked."
     )
 
 
@@ -263,14 +249,6 @@ def choose_node() -> None:
     node = parts.clicked("tree_path")
     if node is not None:
         state.put(node=node)
-
-
-def highlight_regions() -> None:
-    """Let the map show the region of the leaf, or of the node of the tree, under the pointer.
-
-    Streamlit's sanitiser drops a script that holds what looks like a tag.
-    """
-    st.html(f"<script>{_REGIONS.read_text()}</script>", unsafe_allow_javascript=True)
 
 
 def node_card(now: Shown, node: int) -> None:

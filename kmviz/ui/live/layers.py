@@ -172,9 +172,10 @@ class Bars(Layer):
 
 @dataclass(frozen=True, eq=False, kw_only=True)
 class Reach(Layer):
-    """Who answers where: the pointer over a cell shows the circle of the spot that owns it.
+    """Who answers where: the pointer over a cell shows the spot that owns it.
 
-    A click reports the number of the spot.
+    It shows the circle of the spot, and a click reports the number of the spot; where no circles
+    are given it shows all cells of the spot, and a click does nothing.
 
     Parameters
     ----------
@@ -187,9 +188,9 @@ class Reach(Layer):
     owner: Grid
     x: Row
     y: Row
-    at_x: Row
-    at_y: Row
-    radius: Row
+    at_x: Row = None
+    at_y: Row = None
+    radius: Row = None
     text: Words = None
     color: Color = theme.INK
 

@@ -97,14 +97,32 @@ class Chart {
 
   drawSpot() {
     const { context, area, theme, position: i } = this, layer = this.spec.layers.find(({ kind }) => kind === "reach");
+    context.strokeStyle = context.fillStyle = theme.named[layer.color];
+    if (!layer.radius) return this.drawRegion(layer);
     const x = at(layer.at_x, i)?.[this.spot], y = at(layer.at_y, i)?.[this.spot], radius = at(layer.radius, i)?.[this.spot];
     if (x === undefined) return;
     context.beginPath();
     context.ellipse(area.sx(x), area.sy(y), Math.abs(area.sx(x + radius) - area.sx(x)), Math.abs(area.sy(y + radius) - area.sy(y)), 0, 0, 2 * Math.PI);
-    context.strokeStyle = context.fillStyle = theme.named[layer.color];
     context.lineWidth = 3;
     context.stroke();
     context.globalAlpha = 0.15;
+    context.fill();
+    context.globalAlpha = 1;
+  }
+
+  // All cells of the spot under the pointer, run by run.
+  drawRegion(layer) {
+    const { context, area: { sx, sy }, position: i, spot } = this, owner = at(layer.owner, i), x = at(layer.x, i), y = at(layer.y, i);
+    const wide = (sx(x[x.length - 1]) - sx(x[0])) / (x.length - 1), high = (sy(y[0]) - sy(y[y.length - 1])) / (y.length - 1);
+    context.beginPath();
+    for (let row = 0; row < y.length; row++)
+      for (let k = 0, from = 0; k < x.length; k++) {
+        const here = owner[row * x.length + k] === spot;
+        if (here && (k === 0 || owner[row * x.length + k - 1] !== spot)) from = k;
+        if (here && (k === x.length - 1 || owner[row * x.length + k + 1] !== spot))
+          context.rect(sx(x[from]) - wide / 2, sy(y[row]) - high / 2, (k - from + 1) * wide, high);
+      }
+    context.globalAlpha = 0.25;
     context.fill();
     context.globalAlpha = 1;
   }
@@ -129,9 +147,10 @@ class Chart {
   // What is under the pointer: words, and the id that a click reports.
   under(px, py) {
     const find = { points: this.nearest, line: this.nearest, reach: this.answering, heat: this.level };
+    const reach = this.spec.layers.find(({ kind }) => kind === "reach"), spot = reach && this.answering(reach, px, py)?.spot;
     for (let k = this.spec.layers.length - 1; k >= 0; k--) {
       const layer = this.spec.layers[k], found = find[layer.kind]?.call(this, layer, px, py, k);
-      if (found) return found;
+      if (found) return { ...found, spot };
     }
     return null;
   }
@@ -161,7 +180,7 @@ class Chart {
 
   answering(layer, px, py) {
     const spot = this.cell(layer, px, py, layer.owner), words = at(layer.text, this.position)?.[spot];
-    return spot === undefined || spot < 0 ? null : { words: words ? [words] : [], id: spot, spot, x: px, y: py };
+    return spot === undefined || spot < 0 ? null : { words: words ? [words] : [], id: layer.radius && spot, spot, x: px, y: py };
   }
 
   // The number of the cell under the pointer, undefined outside.

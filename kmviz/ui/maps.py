@@ -89,4 +89,5 @@ def _strip(now: Shown, steps: NDArray, shape: tuple[int, int]) -> live.Images:
         shown=place.reshape(ends.shape),
         captions=captions,
         id=rows,
+        size=56,
     )

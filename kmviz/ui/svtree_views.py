@@ -113,7 +113,7 @@ def _map(now: Shown, heights: tuple[int, ...], record: TreeTrace, node: int) -> 
         layers=[
             live.Heat(values=np.clip(output, -STRONG, STRONG), x=x, y=y, scale="diverging",
                       range=(-STRONG, STRONG), title="output", opacity=0.8),
-            live.Line(x=_across(lines), y=_up(lines), width=0.6),
+            live.Line(x=_across(lines), y=_up(lines), width=1.5, dim_after=0),  # faint
             boundary_line(problem, width=2.5),
             live.Line(x=_across(region), y=_up(region), width=2.5, color=theme.COLORS[4],
                       name=f"node {node}" if node else "its leaf"),

@@ -48,7 +48,7 @@ def tree(
 
     edges = [_edges(rows[parent[rows] >= 0], parent) for rows in shown]
     gaps_x, gaps_y = np.append(x.astype(float), np.nan), np.append(y.astype(float), np.nan)
-    layers: list[Layer] = [Line(x=cut(gaps_x, edges), y=cut(gaps_y, edges), width=1.0)]
+    layers: list[Layer] = [Line(x=cut(gaps_x, edges), y=cut(gaps_y, edges), color=theme.FAINT)]
     if path is not None:
         several = len(path) > 0 and np.ndim(path[0]) == 1
         way = [np.asarray(p, dtype=np.intp) for p in (path if several else [path])]

@@ -61,7 +61,7 @@ def test_charts_are_light(shown):
 def test_the_sweep_has_every_k(shown):
     sizes = array(trace(shown, "local_sweep", "accuracy")["x"])
     assert sizes.tolist() == [5, 10, 20, 40, 80, 160, 320]
-    models = array(trace(shown, "local_sweep", "accuracy")["customdata"])
+    models = array(trace(shown, "local_sweep", "accuracy")["customdata"]).astype(int)
     assert (array(trace(shown, "local_sweep", "training time")["y"]) > 0).all()
     assert (np.diff(models) < 0).all()
 

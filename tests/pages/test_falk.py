@@ -9,6 +9,7 @@ from kmviz.machines import KernelMachine
 from tests.pages.helpers import array, figure, metric, open_page, run, trace
 
 PAGE = "pages/4_Local_Models.py"
+BANANA = {"data": "banana", "C": 10, "gamma": 0.5}
 
 
 def opened():
@@ -69,7 +70,7 @@ def test_the_sweep_has_every_k(shown):
 def shown_models(k, n_cover, **kernel):
     """The classifier that the page's controls describe, fitted anew on the same rows."""
     data = datasets.load("banana")
-    svc = SVC(C=10.0).fit(data.X_train, data.y_train)
+    svc = SVC(C=10.0, gamma=0.5).fit(data.X_train, data.y_train)
     kernel = kernel or {"kernel": KernelMachine.from_estimator(svc).kernel}
     clf = FaLKClassifier(k, n_cover, **kernel, C=10.0, random_state=0)
     return data, clf.fit(data.X_train, data.y_train)
@@ -77,7 +78,7 @@ def shown_models(k, n_cover, **kernel):
 
 @pytest.mark.parametrize("width", ["machine", "local"])
 def test_marked_noise_is_what_the_models_on_show_contradict(width):
-    app = open_page(PAGE, k=60, kp=10, removed="true", width=width)
+    app = open_page(PAGE, **BANANA, k=60, kp=10, removed="true", width=width)
     data, clf = shown_models(60, 10, **({"gamma": "local"} if width == "local" else {}))
     marked = trace(app, "local_map", "noise it would remove")
     wrong = clf.asked(clf.center_of_, data.X_train) > 0
@@ -87,7 +88,7 @@ def test_marked_noise_is_what_the_models_on_show_contradict(width):
 
 
 def test_the_error_at_home_is_that_of_the_answering_model():
-    app = open_page(PAGE, k=60, kp=10, query=3)
+    app = open_page(PAGE, **BANANA, k=60, kp=10, query=3)
     data, clf = shown_models(60, 10)
     model = clf.trace(data.X_test[3]).model
     members = clf.neighborhood(model)

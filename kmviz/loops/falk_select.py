@@ -57,7 +57,7 @@ def errors_given(
                         members, labels, fold, n_folds, n_inner, y, lower, upper
                     )  # fmt: skip
                     if present == 3:
-                        intercept, left = solve(
+                        intercept, left, _ = solve(
                             n, points, gamma, K, known, diagonal, y, lower, upper, tol, steps,
                             room, exact, beta,
                         )  # fmt: skip

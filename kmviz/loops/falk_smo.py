@@ -246,7 +246,9 @@ def solve(n, points, gamma, K, known, diagonal, y, lower, upper, tol, budget, ro
     intercept : float
         F at the free points, their mean; without any, the middle of what the bounds allow.
     left : int
-        What is left of the budget of steps; 0 if it did not suffice.
+        What is left of the budget of steps.
+    is_solved : bool
+        Whether the violation is within ten times the tolerance, however it ended.
     """
     active = room[0]
     for t in range(n):
@@ -271,7 +273,7 @@ def solve(n, points, gamma, K, known, diagonal, y, lower, upper, tol, budget, ro
         if lower[t] < beta[t] < upper[t]:
             total += exact[t]
             free += 1
-    return (total / free if free else 0.5 * (low + high)), budget
+    return (total / free if free else 0.5 * (low + high)), budget, low - high < 10.0 * tol
 
 
 @compiled_finite

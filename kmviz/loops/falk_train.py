@@ -12,7 +12,8 @@ import numpy as np
 from kmviz.loops.compile import compiled_finite
 from kmviz.loops.falk_smo import PAD, solve, workspace
 
-SAMPLED_PAIRS = 512
+#: Pairs of points that a width is taken from: all of up to 256 points.
+SAMPLED_PAIRS = 1 << 15
 
 
 @compiled_finite
@@ -54,8 +55,8 @@ def local_gamma(points, n, percentile, scratch):
             count += 1
     if count == 0:
         return 1.0
-    ordered = np.sort(scratch[:count])
-    return 1.0 / ordered[min(count - 1, int(percentile / 100.0 * count))]
+    place = min(count - 1, int(percentile / 100.0 * count))
+    return 1.0 / np.partition(scratch[:count], place)[place]
 
 
 @compiled_finite
@@ -113,12 +114,12 @@ def train_pairs(
             present = boxes(members, labels, first, second, C, y, lower, upper)
             before = filled
             if present == 3:
-                intercept, left = solve(
+                intercept, _, is_solved = solve(
                     n, points, gamma, K, known, diagonal, y, lower, upper, tol, steps, room,
                     exact, beta,
                 )  # fmt: skip
                 bias[pair] = -intercept
-                reached = reached and left > 0
+                reached = reached and is_solved
                 filled = append(members, beta, index, weight, filled)
             else:
                 bias[pair] = one_class_bias(present)

@@ -79,10 +79,12 @@ def test_local_width_is_a_percentile_of_squared_distances():
     np.testing.assert_allclose(points[:, :40].T, X - X[0], atol=1e-6)
     squares = ((X[:, None] - X) ** 2).sum(-1)[np.triu_indices(40, 1)]
     for percentile in (10.0, 50.0, 90.0):
-        gamma = falk_train.local_gamma(points, 40, percentile, np.empty(512))
+        gamma = falk_train.local_gamma(points, 40, percentile, np.empty(falk_train.SAMPLED_PAIRS))
         below = np.mean(squares < 1 / gamma)
         assert below == pytest.approx(percentile / 100, abs=0.05)  # 512 of 780 pairs
-    gamma = falk_train.local_gamma(np.zeros((3, 32), dtype=np.float32), 20, 50.0, np.empty(512))
+    gamma = falk_train.local_gamma(
+        np.zeros((3, 32), dtype=np.float32), 20, 50.0, np.empty(falk_train.SAMPLED_PAIRS)
+    )
     assert gamma == 1.0
 
 

@@ -7,13 +7,14 @@ import pandas as pd
 import pytest
 from hypothesis import given, settings, strategies as st
 from sklearn.datasets import make_blobs, make_classification, make_moons
+from sklearn.exceptions import ConvergenceWarning
 from sklearn.neighbors import KNeighborsClassifier
 from sklearn.svm import SVC
 
 from kmviz import FaLKClassifier, KNNSVMClassifier, LocalNoiseReducer
 from kmviz.datasets.generators import checkerboard, two_spirals
-from kmviz.kernels import RBF, Polynomial
-from kmviz.methods.falk import cluster
+from kmviz.kernels import RBF, Normalized, Polynomial
+from kmviz.methods.falk import cluster, selection
 from kmviz.methods.falk.cover import equal_rows, find_cover
 from kmviz.methods.falk.neighbors import build_index, cover_order
 from kmviz.methods.falk.selection import risk_bound
@@ -307,3 +308,78 @@ def test_the_search_costs_what_the_dimension_makes_it(d, least, most):
     rows = np.random.default_rng(0).normal(size=(2000, d))
     clf = FaLKClassifier(30, random_state=0).fit(rows, rows[:, 0] > 0)
     assert least <= clf.overhead_ <= most
+
+
+def test_a_linear_kernel_far_from_zero_is_as_exact_as_near_it():
+    rows, y = make_moons(200, noise=0.2, random_state=0)
+    far = rows + 3000.0
+    clf = FaLKClassifier(200, kernel="linear").fit(far, y)
+    wanted = SVC(kernel="linear").fit(rows, y).decision_function(rows)
+    np.testing.assert_allclose(clf.decision_function(far), wanted, atol=0.02)
+
+
+@pytest.mark.parametrize("C", [1.0, 1e6])
+def test_models_that_do_not_settle_are_counted_and_end(C):
+    rng = np.random.default_rng(0)
+    rows = rng.normal(size=(200, 2)) * [1.0, 1e4]
+    y = rows[:, 0] + 0.5 * rng.normal(size=200) > 0
+    with pytest.warns(ConvergenceWarning, match="did not converge; scale the features"):
+        KNNSVMClassifier(60, kernel="linear", C=C).fit(rows, y).predict(rows[:40])
+
+
+def test_a_kernel_far_too_narrow_knows_no_neighbours():
+    rows, y = make_moons(100, noise=0.2, random_state=0)
+    clf = FaLKClassifier(30, gamma=1.0, random_state=0).fit(rows * 1e20, y)
+    assert np.abs(clf.decision_function(rows * 1e20)).max() < 2
+    assert clf.score(rows * 1e20, y) == 1.0  # every point its own
+
+
+def test_selection_holds_out_the_points_that_a_centre_answers_for(monkeypatch):
+    rows, y = make_moons(400, noise=0.2, random_state=0)
+    inner = []
+    plain = selection.neighborhood_errors
+
+    def heard(*args):
+        inner.append(args[-1])
+        return plain(*args)
+
+    monkeypatch.setattr(selection, "neighborhood_errors", heard)
+    FaLKClassifier(40, n_cover=7, tune=True, random_state=0).fit(rows, y)
+    assert set(inner) == {7}
+    inner.clear()
+    FaLKClassifier(40, tune=True, random_state=0).fit(rows, y)
+    assert set(inner) >= {20, 40}
+
+
+def test_a_normalised_radial_kernel_is_tuned_as_what_it_is():
+    board = checkerboard(1500, seed=0)
+    rows, y = board.X_train, board.y_train
+    plain = FaLKClassifier(60, kernel=RBF(1e-4), tune=True, random_state=0).fit(rows, y)
+    same = FaLKClassifier(60, kernel=Normalized(RBF(1e-4)), tune=True, random_state=0).fit(rows, y)
+    np.testing.assert_allclose(same.decision_function(rows), plain.decision_function(rows))
+    assert same.local_machine(rows[0]).kernel == plain.local_machine(rows[0]).kernel
+
+
+def test_selection_goes_past_the_ends_of_its_grid_while_it_pays():
+    board = checkerboard(2000, noise=0.0, seed=0)
+    rows, y = board.X_train, board.y_train
+    clf = FaLKClassifier(80, tune=True, random_state=0).fit(rows, y)
+    tried = clf.selection_
+    ends = {"C": (1.0, 64.0), "percentile": (1.0, 90.0)}
+    past = [set(tried[name]) - set(grid) for name, grid in
+            (("C", selection.COSTS), ("percentile", selection.PERCENTILES))]  # fmt: skip
+    chosen = {"C": clf.C_, "percentile": clf.percentile_}
+    assert any(past) == any(chosen[n] in ends[n] or chosen[n] in p
+                            for n, p in zip(("C", "percentile"), past, strict=True))  # fmt: skip
+    assert clf.score(rows, y) > 0.95
+
+
+def test_a_low_percentile_hardly_depends_on_which_points_are_near():
+    rng = np.random.default_rng(0)
+    gammas = [
+        FaLKClassifier(200, gamma="local", percentile=1, random_state=0)
+        .fit(rows := rng.normal(size=(200, 2)), rows[:, 0] > 0)
+        .models_.gammas[0]
+        for _ in range(20)
+    ]
+    assert np.std(gammas) / np.mean(gammas) < 0.25

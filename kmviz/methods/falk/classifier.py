@@ -20,14 +20,12 @@ from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
-from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils._param_validation import Interval, StrOptions
 
-from kmviz.kernels import RBF
 from kmviz.methods.falk.cluster import local_threads
 from kmviz.methods.falk.cover import find_cover
 from kmviz.methods.falk.local import KERNEL_CONSTRAINTS, LocalClassifier
-from kmviz.methods.falk.models import LOCAL, LocalModels, scaled, train_models
+from kmviz.methods.falk.models import LOCAL, LocalModels, is_radial, scaled, train_models
 from kmviz.methods.falk.neighbors import cover_order
 from kmviz.methods.falk.selection import best_row, choose_parameters
 from kmviz.methods.falk.study import FaLKStudy
@@ -62,7 +60,8 @@ class FaLKClassifier(LocalClassifier):
     tune : bool, default=False
         FaLK-SVMl: choose k among 1, 2, 4 and 8 times `n_neighbors`, C among 1, 4, 16 and 64 and
         the percentile among 1, 10, 50 and 90 by cross-validation inside ten neighbourhoods or
-        more, until a fifth of the rows (20,000 at most) have been held out.
+        more, until a fifth of the rows (20,000 at most) have been held out. Where the least error
+        stands at an end of C or of the percentile, smaller or larger ones are tried as well.
         `C`, `gamma` and `percentile` are then not read.
     cover : {"random", "tree"}, default="random"
         The order in which points are offered as centres (algorithm 1, eq. 9).
@@ -199,12 +198,12 @@ class FaLKClassifier(LocalClassifier):
         k = 0 if self.n_neighbors == "auto" else int(self.n_neighbors)
         if self.tune or not k:
             sizes = [k, 2 * k, 4 * k, 8 * k] if k else None
-            radial = type(self.kernel_) is RBF
+            radial = is_radial(self.kernel_)
             if radial:
                 self.gamma_ = LOCAL
             tried = choose_parameters(
                 scaled(self.embedded_, self._unit), self.labels_, len(self.classes_), self.index_,
-                self.kernel_, sizes, seed, self.n_jobs,
+                self.kernel_, sizes, self.n_cover, seed, self.n_jobs,
             )  # fmt: skip
             self.selection_ = {name: tried[name].to_numpy() for name in tried}
             best = best_row(tried)
@@ -315,13 +314,7 @@ class FaLKClassifier(LocalClassifier):
         return self.centers_[models]
 
     def _warn(self) -> None:
-        if self.models_.short:
-            warnings.warn(
-                f"{self.models_.short} of {len(self.models_)} local SVMs did not converge; scale "
-                "the features or lower C.",
-                ConvergenceWarning,
-                stacklevel=3,
-            )
+        self._warn_of_short(self.models_, 3)
         members = np.bincount(self.labels_)
         for label in np.flatnonzero((members <= TINY_CLASS) & (members < len(self.labels_) / 20)):
             own = self.rows_[self.labels_ == label]

@@ -102,10 +102,12 @@ class KNNSVMClassifier(LocalClassifier):
         return self._train(neighbors), np.arange(len(X)), neighbors[:, 0]
 
     def _train(self, neighbors: NDArray[np.int32]) -> LocalModels:
-        return train_models(
+        models = train_models(
             self.embedded_, self.labels_, len(self.classes_), neighbors, self.kernel_,
             self.gamma_, MEDIAN, float(self.C), self.n_jobs, self._unit,
         )  # fmt: skip
+        self._warn_of_short(models, 5)
+        return models
 
     def _centers(self, models: NDArray[Any], nearest: NDArray[Any]) -> NDArray[Any]:
         return np.full(len(models), -1)

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import warnings
 from numbers import Integral, Real
 from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
+from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils import check_random_state
 from sklearn.utils._param_validation import Interval, StrOptions
 from sklearn.utils.multiclass import check_classification_targets
@@ -16,7 +18,7 @@ from kmviz.kernels import RBF, is_known
 from kmviz.machines import KernelMachine
 from kmviz.machines.named import gamma_for, named_kernel
 from kmviz.methods.base import FLOATS, PairsClassifier, as_query, is_clean
-from kmviz.methods.falk.models import LOCAL, LocalModels, answer, unit_of, width_of
+from kmviz.methods.falk.models import LOCAL, LocalModels, answer, is_radial, unit_of, width_of
 from kmviz.methods.falk.neighbors import EuclideanIndex, build_index, search_rows
 from kmviz.methods.falk.projection import principal_axes
 from kmviz.traces import LocalTrace
@@ -183,13 +185,23 @@ class LocalClassifier(PairsClassifier):
         models, which, _ = self._local(rows)
         return self._evaluate(models, which, rows)
 
+    def _warn_of_short(self, models: LocalModels, level: int) -> None:
+        """Say how many local SVMs ran out of steps."""
+        if models.short:
+            warnings.warn(
+                f"{models.short} of {len(models)} local SVMs did not converge; scale the features "
+                "or lower C.",
+                ConvergenceWarning,
+                stacklevel=level + 1,
+            )
+
     def _evaluate(self, models: LocalModels, which: Any, rows: Any) -> NDArray[np.float64]:
         return answer(models, which, rows, self.embedded_, self.kernel_, self.n_jobs)
 
     def _machine(self, models: LocalModels, model: int, pair: int) -> KernelMachine:
         there = models.vectors(model, pair)
         kernel = self.kernel_
-        if type(kernel) is RBF:
+        if is_radial(kernel):
             kernel = RBF(float(models.gammas[model]))
         return KernelMachine(
             self.rows_[models.index[there]], models.weight[there], models.bias[model, pair], kernel

@@ -8,7 +8,8 @@ Departures. kappa is 5. m is not ten but as many as let every k be judged by a f
 (2,500 to 20,000), since ten neighbourhoods of a large set say little about the others; of two k
 within a standard error of each other the smaller wins. k grows until the error has been over the
 least twice in a row, or the work done passes `BUDGET`; work is counted in kernel entries, not in
-seconds, so that the same data gives the same choice on any machine.
+seconds, so that the same data gives the same choice on any machine. The paper's grid is fixed; here
+a C or a percentile that wins at its end is followed beyond it, as long as the error falls.
 """
 
 from __future__ import annotations
@@ -19,9 +20,9 @@ import numpy as np
 from joblib import Parallel, delayed
 from numpy.typing import NDArray
 
-from kmviz.kernels import RBF, is_known
+from kmviz.kernels import is_known
 from kmviz.loops.falk_select import errors_given, errors_radial
-from kmviz.methods.falk.models import MAX_STEPS, TOLERANCE, padded_kernel
+from kmviz.methods.falk.models import TOLERANCE, centred, is_radial, most_steps, padded_kernel
 from kmviz.methods.progress import report
 
 if TYPE_CHECKING:
@@ -31,6 +32,8 @@ COSTS = (1.0, 4.0, 16.0, 64.0)
 PERCENTILES = (1.0, 10.0, 50.0, 90.0)
 SIZES = (125, 250, 500, 1000, 2000, 4000)
 N_CENTERS, N_FOLDS = 10, 5
+#: Steps past an end of the grid, at most.
+EXTENSIONS = 4
 #: Held-out points that judge a k, least and most; between them a fifth of the rows.
 HELD_OUT = (2_500, 20_000)
 #: Kernel entries after which no larger k is tried: some twenty seconds of one core.
@@ -39,60 +42,100 @@ BUDGET = 20_000_000_000
 
 def choose_parameters(
     rows: NDArray[Any], labels: NDArray[np.int32], n_classes: int, index: Any, kernel: Any,
-    sizes: list[int] | None, seed: int, n_jobs: int | None,
+    sizes: list[int] | None, n_cover: int | None, seed: int, n_jobs: int | None,
 ) -> pd.DataFrame:  # fmt: skip
     """Cross-validate k, C and percentile; returns the errors, least k and C first.
 
     Columns: `n_neighbors, C, percentile, error` and `held_out`, the points an error rests on.
+
+    Parameters
+    ----------
+    n_cover : int or None
+        k', the inner points that are held out of a neighbourhood; None is half of k.
     """
     import pandas as pd
 
     n = len(rows)
     candidates = sorted({min(k, n) for k in (sizes or SIZES)})
     shuffled = np.random.default_rng(seed).permutation(n)
-    radial = is_known(kernel) and isinstance(kernel.plain, RBF)
-    percentiles = PERCENTILES[::-1] if radial else (50.0,)
+    percentiles = PERCENTILES[::-1] if is_radial(kernel) else (50.0,)
     tables: list[pd.DataFrame] = []
     held_out = int(np.clip(n // 5, *HELD_OUT))
     least, rises, spent = np.inf, 0, 0
-    for k in candidates:
-        centers = shuffled[: max(N_CENTERS, 2 * held_out // k)]
-        neighbors = index.query(index.rows[centers], k)
+
+    def tried(k: int, percentiles: tuple[float, ...], costs: tuple[float, ...]) -> Any:
+        n_inner = max(1, min(n_cover or k // 2, k))
+        centers = shuffled[: max(N_CENTERS, held_out // n_inner)]
         results = Parallel(n_jobs=n_jobs, prefer="threads")(
-            delayed(neighborhood_errors)(rows, labels, (members,), n_classes, kernel, percentiles)
-            for members in neighbors
+            delayed(neighborhood_errors)(
+                rows, labels, (members,), n_classes, kernel, percentiles, costs, n_inner
+            )
+            for members in index.query(index.rows[centers], k)
         )
         errors = np.mean([wrong for wrong, _ in results], axis=0)
-        spent += sum(work for _, work in results)
-        tables.append(_table(k, errors, percentiles, len(centers) * max(1, k // 2)))
-        report(0.0, f"k = {k}: error {errors.min():.3f}")
-        rises = rises + 1 if errors.min() > least else 0
-        least = min(least, float(errors.min()))
+        table = _table(k, errors, percentiles, costs, len(centers) * n_inner)
+        return table, sum(work for _, work in results)
+
+    for k in candidates:
+        table, work = tried(k, percentiles, COSTS)
+        tables.append(table)
+        spent += work
+        report(0.0, f"k = {k}: error {table['error'].min():.3f}")
+        rises = rises + 1 if table["error"].min() > least else 0
+        least = min(least, float(table["error"].min()))
         if rises == 2 or spent > BUDGET:
             break
-    return pd.concat(tables, ignore_index=True)
+    return _beyond(pd.concat(tables, ignore_index=True), tried)
+
+
+def _beyond(table: pd.DataFrame, tried: Any) -> pd.DataFrame:
+    """Follow the best C, then the best percentile, past the ends of the grid while it pays."""
+    import pandas as pd
+
+    for name in ("C", "percentile"):
+        for _ in range(EXTENSIONS):
+            best = best_row(table)
+            further = _further(name, table[name], float(best[name]))
+            if further is None:
+                break
+            point = {"C": float(best["C"]), "percentile": float(best["percentile"])}
+            point[name] = further
+            more, _ = tried(int(best["n_neighbors"]), (point["percentile"],), (point["C"],))
+            table = pd.concat([table, more], ignore_index=True)
+            if more["error"].min() >= best["error"]:
+                break
+    return table
+
+
+def _further(name: str, known: pd.Series, best: float) -> float | None:
+    """Return the next value past the end that `best` stands at; None in the middle."""
+    if known.nunique() == 1:
+        return None
+    if name == "C":
+        return best * 4.0 if best == known.max() else best / 4.0 if best == known.min() else None
+    return best / 10.0 if best == known.min() else 100.0 if known.max() == best < 100.0 else None
 
 
 def neighborhood_errors(
     rows: NDArray[Any], labels: NDArray[np.int32], neighborhood: tuple[NDArray[np.int32]],
-    n_classes: int, kernel: Any, percentiles: tuple[float, ...],
+    n_classes: int, kernel: Any, percentiles: tuple[float, ...], costs: tuple[float, ...],
+    n_inner: int,
 ) -> tuple[NDArray[np.float64], int]:  # fmt: skip
     """Return the k'-internal error of one neighbourhood, (percentiles, costs), and the work."""
     (members,) = neighborhood
-    n_inner = max(1, len(members) // 2)
-    wrong = np.zeros((len(percentiles), len(COSTS)), dtype=np.int64)
-    costs = np.array(COSTS)
-    if is_known(kernel) and isinstance(kernel.plain, RBF):
+    wrong = np.zeros((len(percentiles), len(costs)), dtype=np.int64)
+    steps = most_steps(len(members))
+    if is_radial(kernel):
         spent = errors_radial(
-            rows, labels, n_classes, members, np.array(percentiles), costs, N_FOLDS, n_inner,
-            TOLERANCE, MAX_STEPS, wrong,
+            rows, labels, n_classes, members, np.array(percentiles), np.array(costs), N_FOLDS,
+            n_inner, TOLERANCE, steps, wrong,
         )  # fmt: skip
         return wrong / n_inner, spent
     plain = kernel.plain if is_known(kernel) else kernel
-    K, diagonal = padded_kernel(plain, rows[members])
+    K, diagonal = padded_kernel(plain, centred(plain, rows[members])[0])
     spent = errors_given(
         members, labels, n_classes, K[:1], np.float32(1.0), K, np.ones(len(K), dtype=np.bool_),
-        diagonal, costs, N_FOLDS, n_inner, TOLERANCE, MAX_STEPS, wrong[0],
+        diagonal, np.array(costs), N_FOLDS, n_inner, TOLERANCE, steps, wrong[0],
     )  # fmt: skip
     return wrong / n_inner, spent
 
@@ -110,11 +153,12 @@ def best_row(tried: pd.DataFrame) -> pd.Series:
 
 
 def _table(
-    k: int, errors: NDArray[Any], percentiles: tuple[float, ...], held_out: int
-) -> pd.DataFrame:
+    k: int, errors: NDArray[Any], percentiles: tuple[float, ...], costs: tuple[float, ...],
+    held_out: int,
+) -> pd.DataFrame:  # fmt: skip
     import pandas as pd
 
-    grid = [(k, C, p) for C in COSTS for p in percentiles]
+    grid = [(k, C, p) for C in costs for p in percentiles]
     table = pd.DataFrame(grid, columns=["n_neighbors", "C", "percentile"])
     return table.assign(error=errors.T.ravel(), held_out=held_out)
 
@@ -134,7 +178,8 @@ def risk_bound(n: int, k: int, error: float, complexity: float, eta: float = 0.0
 
     Notes
     -----
-    A bound over 1 says nothing, and for small k / n it is over 1: what counts is where it is least.
+    A bound over 1 says nothing, and for small k / n it is over 1. With `error` held fixed it has a
+    pole where k / n equals gamma(n, 2): where it is least as k moves means nothing.
 
     Examples
     --------

@@ -15,6 +15,7 @@ from typing import Any, Literal, cast
 import numpy as np
 from scipy.sparse import issparse
 from sklearn.frozen import FrozenEstimator
+from sklearn.svm import LinearSVC
 from sklearn.utils import _safe_indexing, check_random_state
 from sklearn.utils.validation import _num_samples
 
@@ -23,6 +24,7 @@ from kmviz.evaluation.cost import batch_seconds, one_thread, single_seconds
 from kmviz.evaluation.faithful import differing, known_vectors, refuse_unlike
 from kmviz.evaluation.reference import largest
 from kmviz.kernels import is_known
+from kmviz.machines.unwrap import last_step
 from kmviz.methods import progress
 from kmviz.methods.anytime.basis import NotMercerError
 from kmviz.methods.anytime.spectral import quadratic
@@ -135,6 +137,9 @@ def accelerate(
         raise ValueError(f"queries must be 'batch' or 'single'; got {queries!r}.")
     names = _names(method)
     progress.report(0.0, "reading the machine")
+    last = last_step(fitted)
+    if method == "auto" and isinstance(last, LinearSVC) and len(getattr(last, "classes_", ())) > 2:
+        return _with_note(fitted, "a linear model takes one product for each class already")
     frozen = FrozenEstimator(fitted)
     exact = ExactClassifier(frozen).fit(X)
     labels = np.asarray(fitted.predict(X))
@@ -157,12 +162,15 @@ def accelerate(
 def _as_it_is(fitted: Any, name: str, faster: float, queries: str) -> Any:
     """The model itself, in a copy that says why."""
     how = "in batch" if queries == "batch" else "one query at a time"
+    return _with_note(
+        fitted, f"nothing is faster {how} (the best, {name}, took {1.0 / faster:.2f} times as long)"
+    )
+
+
+def _with_note(fitted: Any, reason: str) -> Any:
+    """A shallow copy of the model whose `promise_` says why it comes back."""
     same = copy(fitted)
-    same.promise_ = Promise(
-        0.0, 1.0, 0,
-        note=f"the model as it was handed in: nothing is faster {how} (the best, {name}, took "
-        f"{1.0 / faster:.2f} times as long)",
-    )  # fmt: skip
+    same.promise_ = Promise(0.0, 1.0, 0, note=f"the model as it was handed in: {reason}")
     return same
 
 

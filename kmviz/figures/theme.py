@@ -324,7 +324,9 @@ def coloured(figure: Chart, theme: str = "light") -> go.Figure:
     colors = THEMES[theme]
     paper = {"paper_bgcolor": colors[PAPER], "plot_bgcolor": colors[PAPER]}
     filled = _filled(figure.parts(), colors)
-    return go.Figure(filled).update_layout(**paper, font={"color": colors[INK]})
+    made = go.Figure(filled).update_layout(**paper, font={"color": colors[INK]})
+    lines = {"gridcolor": colors[FAINT], "zeroline": False}
+    return made.update_xaxes(**lines).update_yaxes(**lines)
 
 
 def _filled(part: Any, colors: dict[str, str]) -> Any:

@@ -341,3 +341,10 @@ def test_a_method_that_needs_dense_rows_says_so():
     svc = SVC().fit(rows, np.arange(200) % 2)
     with pytest.raises(TypeError, match="NSVClassifier needs dense rows, and sparse data came"):
         kmviz.NSVClassifier(FrozenEstimator(svc)).fit(rows)
+
+
+def test_several_linear_classes_come_back_as_they_are():
+    fitted = make_pipeline(StandardScaler(), LinearSVC()).fit(MANY[:300], MANY_Y[:300])
+    same = kmviz.accelerate(fitted, MANY[300:])
+    np.testing.assert_array_equal(same.predict(MANY), fitted.predict(MANY))
+    assert "one product for each class already" in str(same.promise_)

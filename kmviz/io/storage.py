@@ -16,6 +16,7 @@ import io
 import json
 import os
 import pkgutil
+import sys
 from collections.abc import Iterable
 from functools import cache
 from pathlib import Path
@@ -23,10 +24,15 @@ from typing import IO, Any
 from zipfile import ZIP_DEFLATED, BadZipFile, ZipFile
 from zlib import error as ZlibError
 
+from kmviz import __version__
 from kmviz.io.whole import written_whole
 
 #: A file may unfold to no more than this.
 MAX_BYTES = 2 * 2**30
+
+#: The form of the files, and the entry that names it. It changes when an estimator stored before
+#: would be read wrongly.
+SCHEMA, STAMP = 2, "kmviz.json"
 
 #: Parts of kmviz whose classes a stored estimator may consist of.
 PARTS = (
@@ -91,12 +97,33 @@ def dumps(estimator: Any) -> bytes:
     from skops.io.exceptions import UnsupportedTypeException
 
     try:
-        return skops.dumps(estimator, compression=ZIP_DEFLATED, compresslevel=1)
+        content = skops.dumps(estimator, compression=ZIP_DEFLATED, compresslevel=1)
     except UnsupportedTypeException as error:
         raise StorageError(
             f"{type(estimator).__name__} cannot be stored: {error} "
             "Replace functions and lambdas by estimators or kmviz kernels."
         ) from error
+    if lost := sorted(filter(_is_lost, untrusted_types(content))):
+        raise StorageError(
+            f"{type(estimator).__name__} holds {', '.join(lost)}, which no other process could "
+            "find again: a lambda, or what a function defines inside. Give it a name in a module, "
+            "or take a kernel of kmviz.kernels."
+        )
+    return _stamped(content)
+
+
+def _is_lost(name: str) -> bool:
+    """Whether a type or function, by its full name, stands in no module under that name."""
+    module, _, last = name.rpartition(".")
+    return module in sys.modules and not hasattr(sys.modules[module], last)
+
+
+def _stamped(content: bytes) -> bytes:
+    """Add which kmviz wrote a file, and in which form."""
+    file = io.BytesIO(content)
+    with ZipFile(file, "a", ZIP_DEFLATED) as archive:
+        archive.writestr(STAMP, json.dumps({"kmviz": __version__, "schema": SCHEMA}))
+    return file.getvalue()
 
 
 def load(path: File, trusted: Iterable[str] = ()) -> Any:
@@ -132,6 +159,7 @@ def load(path: File, trusted: Iterable[str] = ()) -> Any:
     try:
         with ZipFile(io.BytesIO(content)) as archive:
             _refuse_bomb(archive, name)
+            _refuse_other_schemas(archive, name)
         return skops.loads(content, trusted=allowed)
     except UntrustedTypesFoundException:
         listed = ", ".join(sorted(untrusted_types(content, allowed)))
@@ -199,6 +227,24 @@ def _refuse_foreign(content: bytes, name: str) -> None:
     if content[:4] != b"PK\x03\x04":
         raise StorageError(
             f"{name} is not a skops file. Store the estimator with kmviz.save or skops.io.dump."
+        )
+
+
+def _refuse_other_schemas(archive: ZipFile, name: str) -> None:
+    """Refuse a kmviz estimator that was written in another form than this version reads."""
+    if STAMP not in archive.namelist():
+        if b'"kmviz.methods.' in archive.read("schema.json"):
+            raise StorageError(
+                f"{name} holds a kmviz estimator and names no version: it was written by kmviz "
+                "0.1, or by skops itself. Fit it again, or store it with kmviz.save."
+            )
+        return  # scikit-learn's estimators are as they were
+    stamp = json.loads(archive.read(STAMP))
+    if not isinstance(stamp, dict) or stamp.get("schema") != SCHEMA:
+        written = stamp.get("kmviz", "?") if isinstance(stamp, dict) else "?"
+        raise StorageError(
+            f"{name} was written by kmviz {str(written)[:20]}, in a form that kmviz {__version__} "
+            "does not read. Load it with that version, or fit and store it again."
         )
 
 

@@ -206,3 +206,45 @@ def test_only_classes_of_this_package_and_of_scikit_learn_are_trusted():
     assert all(name.startswith(("kmviz.", "sklearn.", "numpy.")) for name in names)
     assert "kmviz.kernels.RBF" in names
     assert not any(".cli." in name or ".ui." in name for name in names)
+
+
+def test_a_file_names_its_version_and_form():
+    content = storage.dumps(_fitted("exact"))
+    with zipfile.ZipFile(io.BytesIO(content)) as archive:
+        stamp = json.loads(archive.read(storage.STAMP))
+    assert stamp == {"kmviz": kmviz.__version__, "schema": storage.SCHEMA}
+
+
+@pytest.mark.parametrize(
+    ("stamp", "words"),
+    [
+        ({"kmviz": "9.0.0", "schema": 99}, r"written by kmviz 9\.0\.0, in a form"),
+        ([], "in a form that kmviz"),
+        (None, "names no version"),
+    ],
+)
+def test_a_file_of_another_form_is_refused_in_words(stamp, words):
+    file = io.BytesIO()
+    with (
+        zipfile.ZipFile(io.BytesIO(storage.dumps(_fitted("exact")))) as old,
+        zipfile.ZipFile(file, "w") as new,
+    ):
+        for name in old.namelist():
+            if name != storage.STAMP:
+                new.writestr(name, old.read(name))
+        if stamp is not None:
+            new.writestr(storage.STAMP, json.dumps(stamp))
+    with pytest.raises(storage.StorageError, match=words):
+        kmviz.load(file.getvalue())
+
+
+def test_what_could_not_be_loaded_again_is_not_saved(tmp_path):
+    def inner(a, b):
+        return a @ b.T
+
+    X, y = make_moons(60, noise=0.2, random_state=0)
+    for kernel in (lambda a, b: a @ b.T, inner):
+        svc = SVC(kernel=kernel).fit(X, y)
+        with pytest.raises(storage.StorageError, match="no other process could find again"):
+            kmviz.save(svc, tmp_path / "svc.skops")
+    assert not list(tmp_path.iterdir())

@@ -23,7 +23,7 @@ from kmviz.methods.nsv.engine import NSVEngine
 from kmviz.methods.nsv.tables import Options
 
 WAYS: dict[str, dict[str, Any]] = {
-    "NSV, published": {"order": "tug_of_war"},
+    "NSV, tug of war": {"order": "tug_of_war"},
     "NSV, nearest": {},
     "NSV, from the approximation": {"start": "approximate"},
 }

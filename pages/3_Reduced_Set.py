@@ -4,29 +4,29 @@ import streamlit as st
 
 from kmviz import ui
 from kmviz.figures import reduced as figures
-from kmviz.ui import reduced, reduced_words
+from kmviz.ui import reduced, reduced_views, reduced_words
 
 problem = ui.frame("Reduced set", own=reduced.OWN)
 st.markdown(
-    "The machine is one vector Ψ in feature space, a sum over all support vectors. A few vectors "
-    "that are *no* training rows can add up to nearly the same Ψ, and answer as it does."
+    "A few vectors that are *no* training rows add up to nearly the same machine; every query then "
+    "costs n kernel values."
 )
-left, middle, right = st.columns(3)
+left, right = st.columns(2)
 method = left.selectbox(
     "How vectors are found", reduced.choices(), key="method", format_func=reduced.METHODS.get
 )  # fmt: skip
-shift = middle.slider(
+shift = right.slider(
     "Virtual support vectors: shift by pixels", 0, 3, key="shift",
     disabled=problem.image_shape is None, help=reduced_words.SHIFT,
 )  # fmt: skip
 page = reduced.page(problem, method, shift)
 ui.limit("vectors", 1, page.n_vectors)
-n = right.slider(
-    "Vectors n", 1, max(page.n_vectors, 2), key="vectors", disabled=page.n_vectors < 2,
-    help="Reads the path again; nothing is searched anew.",
-)  # fmt: skip
-ui.metrics(reduced_words.metrics(page, n))
+n = reduced_views.slider(problem, page)
+ui.look_for(reduced_words.look_at_vectors(problem, page, n))
+ui.look_for(reduced_words.look_at_error(page))
 
+ui.metrics(reduced_words.metrics(page, n))
+st.subheader("The charts large: zoom, hide, save", anchor=False)
 vectors, errors = st.columns(2)
 with vectors:
     picture = reduced.vectors_figure(problem, page, n)
@@ -35,16 +35,12 @@ with vectors:
         "The reduced vectors with their weights: as images in diverging colours, or as points "
         "beside the support vectors that they replace.", on_select=ui.pick("reduced_vectors"),
     )  # fmt: skip
-    ui.look_for(reduced_words.look_at_vectors(problem, page, n))
 with errors:
     ui.chart(
         figures.reduced_error(page.curves, page.before["error %"].iloc[-1], n), "reduced_error",
         "Distance rho and test error against the number of vectors, with and without the Bayes "
         "threshold, and the machine's own error as a line.",
     )  # fmt: skip
-    ui.look_for(reduced_words.look_at_error(page))
-
-st.subheader("Exact and reduced, side by side", anchor=False)
 ui.chart(
     reduced.boundary_figure(problem, page, n), "boundary",
     "Decision functions of the machine and of the reduced machine on one colour scale, or their "

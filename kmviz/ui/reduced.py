@@ -45,7 +45,8 @@ class Page:
     shown : Shown
         The reduced set; `shown.over` holds the virtual support vectors, where there are any.
     curves : frame
-        For each size n: `rho`, `error` and `bayes_error` (in percent), and `seconds`.
+        For each size n: `rho`, `error` and `bayes_error` (in percent), `changed` answers, and
+        `seconds`.
     before : frame
         Name, vectors, errors and seconds of the machines that come before the reduced one.
     """
@@ -109,6 +110,7 @@ def _measured(shown: Shown) -> tuple[pd.DataFrame, pd.DataFrame]:
             "rho": frames["machine"].rho,
             "error": errors["machine"],
             "bayes_error": errors["bayes"],
+            "changed": np.count_nonzero(~frames["machine"].agrees, axis=1),
             "seconds": np.interp(sizes, timed, seconds),
         },
         index=pd.Index(sizes, name="n"),
@@ -157,11 +159,21 @@ def table(page: Page, n: int) -> pd.DataFrame:
 def vectors_figure(problem: Problem, page: Page, n: int) -> Any:
     """Draw the vectors: images as images, everything else as points."""
     reading = page.reading(n)
-    if problem.image_shape:  # embedded rows have a constant column at the end
-        pixels = reading.vectors[:, : problem.data.X_train.shape[1]]
-        return figures.reduced_images(pixels.reshape(-1, *problem.image_shape), reading.weights)
-    where = _on_plane(problem, problem.data_rows(reading.vectors))
+    where = places(problem, reading.vectors)
+    if problem.image_shape:
+        return figures.reduced_images(where.reshape(-1, *problem.image_shape), reading.weights)
     return figures.reduced_map(plane(problem), where, reading.weights, problem.query)
+
+
+def places(problem: Problem, vectors: NDArray[Any]) -> NDArray[Any]:
+    """Return reduced vectors as they are drawn: pixels of images, else places on the plane."""
+    if problem.image_shape:  # embedded rows have a constant column at the end
+        return vectors[:, : problem.data.X_train.shape[1]]
+    rows = problem.data_rows(vectors)
+    if problem.is_plane:
+        return rows
+    centre, directions, _ = axes_of(problem)
+    return (rows - centre) @ directions
 
 
 def boundary_figure(problem: Problem, page: Page, n: int) -> Any:
@@ -194,10 +206,3 @@ def _strip(key: tuple, shift: int, shape: tuple[int, int], _problem: Problem) ->
     copies = [row, *(move(row) for move in shifts(shape, shift))]
     captions = ("the support vector", "up", "down", "left", "right")
     return figures.virtual_strip(np.array(copies).reshape(-1, *shape), captions)
-
-
-def _on_plane(problem: Problem, vectors: NDArray[Any]) -> NDArray[Any]:
-    if problem.is_plane:
-        return vectors
-    centre, directions, _ = axes_of(problem)
-    return (vectors - centre) @ directions

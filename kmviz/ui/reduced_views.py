@@ -50,7 +50,7 @@ class Read:
 
 def slider(problem: Problem, page: reduced.Page) -> int:
     """Draw the slider over sizes with all that follows it; return the size chosen."""
-    here, sizes = st.session_state["vectors"], range(1, page.n_vectors + 1)
+    here, sizes = st.session_state["vectors"], list(range(1, page.n_vectors + 1))
     if problem.image_shape:
         sizes = sorted({*(n for n in SIZES if n in sizes), here, page.n_vectors})
     key = (page.shown.key, tuple(sizes))
@@ -114,7 +114,7 @@ def _maps(problem: Problem, page: reduced.Page, read: Read) -> list[live.Chart]:
                 star],
         **maps.axes(problem),
     )  # fmt: skip
-    own = {"x": [a[:, 0] for a in read.lines], "y": [a[:, 1] for a in read.lines]}
+    own: dict[str, Any] = {"x": [a[:, 0] for a in read.lines], "y": [a[:, 1] for a in read.lines]}
     few = live.Chart(
         key="boundary",
         alt="The reduced decision function over the plane, its vectors and boundary, by size.",
@@ -158,6 +158,7 @@ def _others(problem: Problem, read: Read, sizes: Any) -> list[Any]:
 
 
 def _images(problem: Problem, read: Read, sizes: Any) -> live.Images:
+    assert problem.image_shape is not None
     pictures = np.concatenate(read.vectors).reshape(-1, *problem.image_shape)
     brightest = np.abs(pictures).max(axis=(1, 2), keepdims=True).clip(1e-12)
     ends = np.cumsum([len(weights) for weights in read.weights])

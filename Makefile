@@ -1,6 +1,7 @@
 # make run    install (once) and start the app on http://localhost:8501 (PORT=, HOST= for others)
 # make check  lint, types and the quick tests: what one runs while working
 # make test   install test tools and a browser (once), then lint, types and all tests
+# make docs   the documentation into site/, every example run
 # make bench  the speed tables            make papers  the papers' tables, ours beside theirs
 
 PYTHON ?= python3
@@ -14,7 +15,7 @@ LOOPS  := $(wildcard kmviz/loops/*.py)
 # One BLAS thread a process: tests run in parallel processes, and speed is stated for one thread.
 ONE_THREAD := OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 MKL_NUM_THREADS=1
 
-.PHONY: run test check static lint bench papers install clean help
+.PHONY: run test check static lint bench papers docs install clean help
 
 run: install
 	$(PY) -m streamlit run app.py --server.port $(PORT) --server.address $(HOST)
@@ -32,6 +33,9 @@ static: $(VENV)/.test-tools
 
 bench: install $(VENV)/.test-tools
 	$(ONE_THREAD) $(PY) benchmarks/run.py
+
+docs: install $(VENV)/.docs-tools
+	$(ONE_THREAD) $(PY) -m sphinx -q -W -b html docs site
 
 papers: install
 	$(ONE_THREAD) $(PY) -m kmviz papers $(if $(FULL),--full)
@@ -59,6 +63,10 @@ $(VENV)/.test-tools: $(VENV)/.installed
 	$(PY) -m pip install --quiet --disable-pip-version-check -r requirements.txt -e ".[app,test,distributed]"
 	@touch $@
 
+$(VENV)/.docs-tools: $(VENV)/.installed
+	$(PY) -m pip install --quiet --disable-pip-version-check -r requirements.txt -e ".[app,docs]"
+	@touch $@
+
 $(VENV)/.browser: $(VENV)/.test-tools tests/browser/chromium.py
 	$(PY) tests/browser/chromium.py --install
 	@touch $@
@@ -68,7 +76,7 @@ lint: $(VENV)/.test-tools
 	$(PY) -m ruff format .
 
 clean:
-	rm -rf $(VENV) .mypy_cache .pytest_cache .ruff_cache
+	rm -rf $(VENV) site docs/generated docs/auto_gallery docs/sg_execution_times.rst .mypy_cache .pytest_cache .ruff_cache
 
 help:
-	@sed -n 1,4p Makefile
+	@sed -n 1,5p Makefile

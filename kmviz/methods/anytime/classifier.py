@@ -67,7 +67,7 @@ class AnytimeClassifier(MachineClassifier):
         the basis ends; "auto" is min(m, sqrt(d m)), where the exact sum becomes cheaper. It asks
         for those kernel values only that the steps have not.
     share : float, default=1.0
-        Stop once |f_k(x)| exceeds this share of the certified gap. 1 is the paper's: no sign can
+        Stop once abs(f_k(x)) exceeds this share of the certified gap. 1 is the paper's: no sign can
         be wrong. Below 1, beyond the paper, a sign may be: `promise_` says how often at most, as
         shown by rows that nothing was learned from (see `fit`).
     n_clusters : int, default=None

@@ -58,7 +58,10 @@ class Engine(Protocol):
     """What a method makes of one binary machine."""
 
     machine: KernelMachine
-    overhead: float
+
+    @property
+    def overhead(self) -> float:
+        """What a query costs beside its steps, in kernel values."""
 
     def run(self, X: NDArray[Any]) -> tuple[NDArray[np.float64], NDArray[np.intp]]:
         """Return the output and the kernel values computed for each row."""

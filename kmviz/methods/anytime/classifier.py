@@ -163,7 +163,7 @@ class AnytimeClassifier(MachineClassifier):
             X, y, X_calibration = self._held_out(X, y)
         self._prepare(self._train(X, y))
         self.promise_ = Promise(0.0, 1.0, 0)
-        if self.share < 1.0:
+        if X_calibration is not None and self.share < 1.0:
             self._refuse_width("X_calibration", X_calibration)
             differs = self.predict(X_calibration) != self.estimator_labels(X_calibration)
             rows, misses = len(differs), int(differs.sum())

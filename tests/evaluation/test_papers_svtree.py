@@ -49,6 +49,15 @@ def test_the_improved_tree_asks_no_more(banana):
     assert {"paper", "ours"} <= set(banana["sparse"].columns)
 
 
+def test_cpsp_is_itself_and_what_the_paper_has_not_has_no_figure_of_it(banana):
+    table = banana["sparse"].set_index("method")
+    assert list(table.index) == list(svtree.SPARSE)
+    assert table.loc[["cpsp", "cpsp(tr)"], "paper"].tolist() == [0.86, 0.88]
+    assert table["paper"].notna().sum() == 2
+    assert table.loc["cpsp", "ours"] == pytest.approx(0.86, abs=0.05)
+    assert table["ours"].nunique() == len(table), "each is measured, none stands for another"
+
+
 def test_cross_validation_chooses_from_the_grid():
     X, y, _, _ = next(svtree.splits("thyroid", 1))
     choice = svtree.choose(X[:60], y[:60])

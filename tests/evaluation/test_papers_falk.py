@@ -6,7 +6,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from kmviz.evaluation.papers import falk
+from kmviz.evaluation.papers import falk, falk_data, falk_rivals
 
 ROOT = Path(__file__).resolve().parents[2]
 
@@ -29,7 +29,9 @@ def test_published_figures_are_those_of_the_tables():
     assert falk.TABLE_5["cov-type"][2] == 92.89
     assert falk.TABLE_3["sonar"][7] == 87.88
     assert all(len(row) == 9 for row in falk.TABLE_3.values())
-    assert set(falk.SPEEDUPS) == set(falk.TABLE_5) == set(falk.SIZES) == set(falk.SVC_PARAMETERS)
+    assert (
+        set(falk.SPEEDUPS) == set(falk.TABLE_5) == set(falk_data.SIZES) == set(falk.SVC_PARAMETERS)
+    )
 
 
 def test_parameters_of_svc_are_those_chosen_on_training_rows():
@@ -38,7 +40,7 @@ def test_parameters_of_svc_are_those_chosen_on_training_rows():
     for file in stored:
         table = pd.read_csv(file, comment="#")
         best = table[table["way"] == "SVC"].iloc[0]
-        assert falk.SVC_PARAMETERS[best["data"]] == (best["C"], best["gamma"])
+        assert falk_data.SVC_PARAMETERS[best["data"]] == (best["C"], best["gamma"])
 
 
 def test_large_sets_run_side_by_side():
@@ -46,6 +48,53 @@ def test_large_sets_run_side_by_side():
     assert set(result.index) == set(falk.LARGE_METHODS)
     assert (result["accuracy"] > 0.85).all()
     assert result.loc["FaLK-SVM", "train"] < result.loc["FaLK-SVMl", "train"]
+
+
+def test_all_columns_answer_the_same_test_rows(monkeypatch):
+    asked = set()
+    scored = falk._scored
+
+    def noted(model, train, rows):
+        asked.add((len(rows[3]), rows[2].tobytes()))
+        return scored(model, train, rows)
+
+    monkeypatch.setattr(falk, "_scored", noted)
+    result = falk.large.__wrapped__("2-spirals", 1500)
+    assert set(result.index) == set(falk.LARGE_METHODS)
+    assert len(asked) == 1
+    assert next(iter(asked))[0] == falk_data.TEST_ROWS
+
+
+def test_local_parameters_are_chosen_for_each_way_to_select():
+    X, y, _, _ = falk.large_rows("checker-b", 1000, 100)
+    found = falk.choose_local(X, y, 4.0, 1024.0)
+    assert found["FaLK-SVMc"]["select"] == "center"
+    assert found["FaLK-SVM"]["C"] in (1.0, 4.0, 16.0)
+    assert found["FaLK-SVM"]["gamma"] in (256.0, 1024.0, 4096.0)
+
+
+def test_every_rival_of_the_experiment_is_measured(monkeypatch):
+    monkeypatch.setattr(falk_rivals, "ROWS", (400,))
+    monkeypatch.setattr(falk_rivals, "SVC_PARAMETERS", {"checker-b": (4.0, 256.0)})
+    monkeypatch.setattr(falk_rivals, "within", lambda seconds, call, *args: call(*args))
+    monkeypatch.setattr(falk_rivals, "large_rows", lambda name, n: falk.large_rows(name, n, 500))
+    table = falk_rivals.rivals().set_index("method")
+    assert list(table.index) == list(falk_rivals.methods(1.0, 1.0, 10))
+    assert (table["ours"] > 45).all()
+    assert table.loc["LibSVM", "train_vs_libsvm"] == 1.0
+    assert table.loc["CPSP", "vectors"] == falk_rivals.VECTORS
+
+
+def test_what_takes_too_long_is_cut_off_and_said(monkeypatch):
+    assert falk_rivals.within(30.0, max, 1, 2) == 2
+    assert falk_rivals.within(0.1, sum, range(10**12)) is None
+    with pytest.raises(RuntimeError, match="ValueError"):
+        falk_rivals.within(30.0, int, "seven")
+    monkeypatch.setattr(falk_rivals, "within", lambda *args: None)
+    rows = falk.large_rows("checker-b", 100, 50)
+    table = falk_rivals._case("checker-b", rows, 10, 5.0)
+    assert (table["note"] == "cut off after 5 CPU seconds").all()
+    assert table["ours"].isna().all()
 
 
 def test_data_that_is_not_there_is_left_out(monkeypatch):

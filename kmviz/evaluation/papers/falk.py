@@ -5,26 +5,31 @@ diabetes, tic-tac-toe and splice are at hand. Experiment 2 (tables 5, 6, 7) on c
 cod-rna (59,535 of its rows) and the three artificial sets, drawn by our own generators; census-inc
 and intr-det are not at hand. Experiment 3 (figures 3 to 8 are drawn, not printed) is `growth`.
 
-All features are scaled to [0, 1] by the training rows. FaLK-SVM takes k, C and percentile from its
-own local selection on the training rows, where the paper runs a 10-fold grid; as in the paper,
-times leave the selection out except for FaLK-SVMl's. Data that is not embedded is looked for in
-the folder that the environment variable KMVIZ_DATA names; without it those rows are left out.
+All features are scaled to [0, 1] by the training rows. FaLK-SVM and FaLK-SVMc each take k, C and a
+width from three-fold cross-validation over a small grid around LibSVM's own, where the paper runs a
+10-fold grid; as in the paper, times leave the selection out except for FaLK-SVMl's. All columns
+answer the same test rows, drawn at random where a file has its own. Data that is not embedded is
+looked for in the folder that the environment variable KMVIZ_DATA names; without it those rows are
+left out.
 """
 
 from __future__ import annotations
 
-import os
 import time
 from collections.abc import Callable
 from contextlib import AbstractContextManager
 from functools import lru_cache, partial
-from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
-from sklearn.model_selection import GridSearchCV, StratifiedKFold, cross_val_score
+from sklearn.model_selection import (
+    GridSearchCV,
+    ParameterGrid,
+    StratifiedKFold,
+    cross_val_score,
+)
 from sklearn.neighbors import KNeighborsClassifier
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import MinMaxScaler
@@ -32,13 +37,19 @@ from sklearn.svm import SVC
 
 from kmviz import datasets
 from kmviz.evaluation.cost import one_thread
+from kmviz.evaluation.papers.falk_data import (
+    QUICK,
+    SVC_PARAMETERS,
+    Rows,
+    large_rows,
+)  # fmt: skip
+from kmviz.evaluation.papers.falk_rivals import rivals
 from kmviz.kernels import Polynomial
 from kmviz.machines.named import string_kernel
 from kmviz.methods.falk import FaLKClassifier, KNNSVMClassifier
 from kmviz.methods.progress import listening
 
 Progress = Callable[[float, str], None] | None
-Rows = tuple[NDArray[Any], NDArray[Any], NDArray[Any], NDArray[Any]]
 
 #: Table 3, accuracy in percent: LibSVM, FkNNSVM, FaLK-SVM, each linear, RBF, polynomial.
 TABLE_3 = {
@@ -74,19 +85,8 @@ SPEEDUPS = {
     "ndcc": ((4.9, 16.2, 0.3), (2.4, 21.1, 2.4)),
     "checker-b": ((18.1, 16.5, 4.4), (16.7, 23.9, 23.9)),
 }
-#: Training rows of table 4, and what a quick run takes.
-SIZES = {
-    "ijcnn1": 49_990, "cov-type": 100_000, "cod-rna": 59_535, "2-spirals": 100_000,
-    "ndcc": 100_000, "checker-b": 300_000,
-}  # fmt: skip
-QUICK, TEST_ROWS = 10_000, 20_000
-#: C and gamma of LibSVM. Those of cov-type, 2-spirals and checker-b were chosen on training rows
-#: (`benchmarks/results/falk_choice_*`); the others were not searched, so ratios to LibSVM are rough
-#: there.
-SVC_PARAMETERS = {
-    "ijcnn1": (16.0, 16.0), "cov-type": (16.0, 4.0), "cod-rna": (16.0, 16.0),
-    "2-spirals": (4.0, 32_768.0), "ndcc": (1.0, 16.0), "checker-b": (4.0, 1_024.0),
-}  # fmt: skip
+#: Rows on which FaLK-SVM's parameters are chosen.
+CHOOSING = 4_000
 #: A LibSVM of more rows is not trained here: it takes minutes to hours.
 MOST_SVC_ROWS = 60_000
 
@@ -144,46 +144,6 @@ def _search(method: str, kernel: Any, n: int, full: bool) -> GridSearchCV:
     return GridSearchCV(make_pipeline(MinMaxScaler(), model), grid, cv=inner)
 
 
-def large_rows(
-    name: str, n: int | None = None, n_test: int = TEST_ROWS, seed: int | None = 0
-) -> Rows | None:
-    """Return scaled training and test rows of experiment 2, or None where the data is missing.
-
-    A `seed` of None takes rows in the order that the file names as its own (cov-type's does).
-    """
-    n = n or SIZES[name]
-    generators: dict[str, Callable[..., Any]] = {
-        "2-spirals": datasets.generators.two_spirals, "ndcc": datasets.generators.ndcc,
-        "checker-b": datasets.generators.checkerboard,
-    }  # fmt: skip
-    if name in generators:
-        data = generators[name](n=n, n_test=n_test, seed=seed)
-        return _scaled(data.X_train, data.y_train, data.X_test, data.y_test)
-    file = {"ijcnn1": "ijcnn1", "cov-type": "covtype", "cod-rna": "codrna59535"}[name]
-    path = Path(os.environ.get("KMVIZ_DATA", "")) / f"{file}.npz"
-    if not os.environ.get("KMVIZ_DATA") or not path.is_file():
-        return None
-    with np.load(path, allow_pickle=False) as stored:
-        X, y = stored["X"].astype(np.float64), stored["y"]
-        order = stored["own_perm"] if seed is None else _shuffled(len(X), seed)
-        if "Xte" in stored:
-            train = order[:n]
-            there = slice(0, n_test)
-            return _scaled(X[train], y[train], stored["Xte"][there], stored["yte"][there])
-    n = min(n, len(X) - n_test)
-    train, test = order[:n], order[n : n + n_test]
-    return _scaled(X[train], y[train], X[test], y[test])
-
-
-def _shuffled(n: int, seed: int) -> Any:
-    return np.random.default_rng(seed).permutation(n)
-
-
-def _scaled(X: Any, y: Any, X_test: Any, y_test: Any) -> Rows:
-    scaler = MinMaxScaler().fit(X)
-    return scaler.transform(X), y, scaler.transform(X_test.astype(np.float64)), y_test
-
-
 @lru_cache(maxsize=16)
 def large(name: str, n: int | None = None) -> pd.DataFrame | None:
     """Run experiment 2 on one set.
@@ -199,23 +159,43 @@ def large(name: str, n: int | None = None) -> pd.DataFrame | None:
     with one_thread(), _silence():
         tuned, seconds = _timed(lambda: FaLKClassifier(250, tune=True, random_state=0).fit(X, y))
         found["FaLK-SVMl"] = _scored(tuned, seconds, rows)
-        local = FaLKClassifier(
-            tuned.n_neighbors_, C=tuned.C_, gamma="local", percentile=tuned.percentile_,
-            random_state=0,
-        )  # fmt: skip
-        local, seconds = _timed(lambda: local.fit(X, y))
-        found["FaLK-SVM"] = _scored(local, seconds, rows)
-        found["FaLK-SVMc"] = _scored(local.selecting("center"), seconds, rows)
+        for method, chosen in choose_local(X, y, *SVC_PARAMETERS[name]).items():
+            local, seconds = _timed(partial(FaLKClassifier(random_state=0, **chosen).fit, X, y))
+            found[method] = _scored(local, seconds, rows)
         search = GridSearchCV(KNeighborsClassifier(), {"n_neighbors": [1, 5, 15, 31]}, cv=3)
         k = search.fit(X[:5000], y[:5000]).best_params_["n_neighbors"]
         nearest, seconds = _timed(lambda: KNeighborsClassifier(k, algorithm="kd_tree").fit(X, y))
-        found["FkNN"] = _scored(nearest, seconds, rows, 2000)
+        found["FkNN"] = _scored(nearest, seconds, rows)
         if len(X) <= MOST_SVC_ROWS:
             C, gamma = SVC_PARAMETERS[name]
             svc, seconds = _timed(lambda: SVC(C=C, gamma=gamma, cache_size=1000).fit(X, y))
-            found["LibSVM"] = _scored(svc, seconds, rows, 4000)
+            found["LibSVM"] = _scored(svc, seconds, rows)
     frame = pd.DataFrame.from_dict(found, orient="index", columns=["accuracy", "train", "test"])
     return frame.assign(n=len(X))
+
+
+def choose_local(
+    X: NDArray[Any], y: NDArray[Any], C: float, gamma: float
+) -> dict[str, dict[str, Any]]:
+    """Choose k, C and gamma of FaLK-SVM and of FaLK-SVMc by three-fold cross-validation.
+
+    Around C and gamma of LibSVM, a fourth and four times as much; on CHOOSING rows at most.
+    """
+    X, y = X[:CHOOSING], y[:CHOOSING]
+    factors = (0.25, 1.0, 4.0)
+    grid = list(ParameterGrid({
+        "n_neighbors": [250, 500, 1000], "C": [C * f for f in factors],
+        "gamma": [gamma * f for f in factors],
+    }))  # fmt: skip
+    right = np.zeros((len(grid), 2))
+    for train, held_out in StratifiedKFold(3, shuffle=True, random_state=0).split(X, y):
+        for i, values in enumerate(grid):
+            local = FaLKClassifier(random_state=0, **values).fit(X[train], y[train])
+            for j, select in enumerate(("point", "center")):
+                said = local.selecting(select).predict(X[held_out])
+                right[i, j] += np.sum(said == y[held_out])
+    best = right.argmax(axis=0)
+    return {"FaLK-SVM": grid[best[0]], "FaLK-SVMc": {**grid[best[1]], "select": "center"}}
 
 
 def _silence() -> AbstractContextManager[None]:
@@ -229,9 +209,9 @@ def _timed(call: Callable[[], Any]) -> tuple[Any, float]:
     return result, time.process_time() - start
 
 
-def _scored(model: Any, train: float, rows: Rows, most: int = TEST_ROWS) -> tuple[float, ...]:
-    """Return accuracy, training seconds, and testing seconds a thousand queries."""
-    X, y = rows[2][:most], rows[3][:most]
+def _scored(model: Any, train: float, rows: Rows) -> tuple[float, ...]:
+    """Return accuracy, training seconds, and testing seconds per thousand queries."""
+    X, y = rows[2:]
     said, seconds = _timed(lambda: model.predict(X))
     return float(np.mean(said == y)), train, 1000 * seconds / len(X)
 
@@ -306,4 +286,6 @@ def growth(full: bool = False, progress: Progress = None) -> pd.DataFrame:
     return pd.DataFrame(rows, columns=names)
 
 
-TABLES = {"small": small, "accuracy": accuracy, "speed": speed, "growth": growth}
+TABLES = {
+    "small": small, "accuracy": accuracy, "speed": speed, "growth": growth, "rivals": rivals,
+}  # fmt: skip

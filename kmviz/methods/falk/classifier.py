@@ -277,7 +277,7 @@ class FaLKClassifier(LocalClassifier):
     def local_model(self, model: int) -> LocalModel:
         """Return the record of one local model, whether or not a query goes to it."""
         members = self.neighborhood(model)
-        said = self.winners(self.asked(model, self.rows_[members]))
+        wrong = self._misses(np.full(len(members), model), members)
         inner, outer = self.radii([model])[0]
         return LocalModel(
             model=model,
@@ -287,7 +287,7 @@ class FaLKClassifier(LocalClassifier):
             vectors=np.unique(self.models_.index[self.models_.all_vectors(model)]),
             inner=float(inner),
             outer=float(outer),
-            error=float(np.mean(said != self.labels_[members])),
+            error=float(np.mean(wrong)),
         )
 
     def contradicted(self) -> NDArray[np.bool_]:
@@ -295,8 +295,12 @@ class FaLKClassifier(LocalClassifier):
 
         This is what `LocalNoiseReducer(method="falk")` removes.
         """
-        said = self.winners(self.asked(self.center_of_, self.rows_))
-        return said != self.labels_
+        return self._misses(self.center_of_, np.arange(len(self.rows_)))
+
+    def _misses(self, models: NDArray[Any], rows: NDArray[Any]) -> NDArray[np.bool_]:
+        """Return which training rows given models put into another class."""
+        outputs = self._evaluate(self.models_, models, self.rows_[rows])
+        return self.winners(self._aggregate(outputs)) != self.labels_[rows]
 
     def _neighborhoods(self, models: NDArray[Any]) -> NDArray[np.int32]:
         centers = self._searched(self.rows_[self.centers_[models]])

@@ -89,8 +89,7 @@ class LocalNoiseReducer(BaseEstimator):
         y : array of shape (n,)
         """
         self._validate_params()
-        said = self._by_falk(X, y) if self.method == "falk" else self._by_knnsvm(X, y)
-        self.noise_ = said != np.asarray(y)
+        self.noise_ = self._by_falk(X, y) if self.method == "falk" else self._by_knnsvm(X, y)
         self.sample_indices_ = np.flatnonzero(~self.noise_)
         return _safe_indexing(X, self.sample_indices_), _safe_indexing(y, self.sample_indices_)
 
@@ -99,7 +98,7 @@ class LocalNoiseReducer(BaseEstimator):
             self.n_neighbors, kernel=self.kernel, C=self.C, gamma=self.gamma, n_jobs=self.n_jobs,
             random_state=self.random_state, degree=self.degree, coef0=self.coef0,
         ).fit(X, y)  # fmt: skip
-        return local.classes_[local.winners(local.asked(local.center_of_, local.rows_))]
+        return local.contradicted()
 
     def _by_knnsvm(self, X: ArrayLike, y: ArrayLike) -> NDArray[Any]:
         lazy = KNNSVMClassifier(
@@ -114,7 +113,7 @@ class LocalNoiseReducer(BaseEstimator):
             models = lazy._train(_without(neighbors, own))
             rows = lazy.rows_[own]
             outputs.append(lazy._evaluate(models, np.arange(len(own)), rows))
-        return lazy.classes_[lazy.winners(lazy._aggregate(np.concatenate(outputs)))]
+        return lazy.winners(lazy._aggregate(np.concatenate(outputs))) != lazy.labels_
 
 
 def _without(neighbors: NDArray[np.int32], own: NDArray[np.int32]) -> NDArray[np.int32]:

@@ -14,7 +14,7 @@ from typing import Any, NoReturn
 from sklearn.exceptions import NotFittedError
 
 from kmviz import __version__
-from kmviz.cli import app, compare, data, fit, loops, predict, tables
+from kmviz.cli import app, compare, data, export, fit, loops, predict, tables
 from kmviz.cli.console import BadInput, Console
 from kmviz.methods import progress
 
@@ -43,7 +43,7 @@ def parser() -> argparse.ArgumentParser:
     top.add_argument("--version", action="version", version=f"kmviz {__version__}")
     top.add_argument("--quiet", "-q", action="store_true", help="no progress on stderr")
     commands = top.add_subparsers(dest="command", required=True, metavar="COMMAND")
-    for module in (app, data, fit, predict, compare, tables, loops):
+    for module in (app, data, fit, predict, compare, export, tables, loops):
         module.add_to(commands)
     return top
 

@@ -16,6 +16,7 @@ from sklearn.preprocessing import QuantileTransformer, StandardScaler
 from sklearn.svm import SVC
 
 import kmviz
+from kmviz.cli.main import main
 from kmviz.io.export import ExportError
 from kmviz.kernels import RBF, Linear, Normalized, Polynomial
 
@@ -167,3 +168,11 @@ def test_a_reduced_set_is_a_plain_svc(kernel, data, shared):
     np.testing.assert_array_equal(svc.predict(X), clf.predict(X))
     piped = kmviz.ReducedSetClassifier(make_pipeline(StandardScaler(), SVC())).fit(X, y)
     np.testing.assert_array_equal(piped.to_svc().predict(X), piped.predict(X))
+
+
+def test_the_command_writes_a_stored_model(tmp_path, capsys):
+    kmviz.save(kmviz.ExactClassifier().fit(*MOONS), tmp_path / "model.skops")
+    assert main(["-q", "export", str(tmp_path / "model.skops"), str(tmp_path / "model.c")]) == 0
+    assert "kmviz_predict" in (tmp_path / "model.c").read_text()
+    assert main(["-q", "export", str(tmp_path / "model.skops"), str(tmp_path / "model.py")]) == 2
+    assert "must end in .c or .onnx" in capsys.readouterr().err

@@ -4,27 +4,25 @@ import streamlit as st
 
 from kmviz import ui
 from kmviz.figures import anytime as figures
-from kmviz.ui import anytime
+from kmviz.ui import anytime, anytime_views
 
 problem = ui.frame("Anytime bounds", own=anytime.OWN)
 st.markdown(
-    "Each kernel value narrows an interval that is *proved* to hold f(x). Once it excludes 0 the "
-    "class is certain, whatever the kernel values not computed."
+    "Each kernel value narrows an interval *proved* to hold f(x); once it excludes 0 the class is "
+    "certain."
 )
-left, right = st.columns(2)
-order = left.selectbox(
+order = st.selectbox(
     "Basis: which vectors, in what order", anytime.choices(problem), key="basis",
     format_func=anytime.ORDERS.get, help=anytime.ABOUT_ORDERS,
 )  # fmt: skip
 now = anytime.shown(problem, order)
-ui.limit("step", 0, anytime.last_step(now))
-step = right.slider(
-    "Step k: kernel values computed so far", 0, anytime.last_step(now), key="step",
-    help="A deadline: what is known of f(x) after that many kernel values.",
-)  # fmt: skip
-
+ui.limit("step", 1, anytime.last_step(now))
+step = anytime_views.slider(now)
 trace, reading = anytime.trace(now), now.study.read()
-st.markdown(f"**Query {problem.query}.** {anytime.sentence(now, trace, step)}")
+ui.metrics(anytime.metrics(now, reading))
+ui.look_for(anytime.look_times(now))
+
+st.subheader("The charts large: zoom, hide, save", anchor=False)
 picture = figures.bounds(trace, step)
 ui.chart(
     picture, "bounds",
@@ -33,10 +31,6 @@ ui.chart(
     "and query.",
 )  # fmt: skip
 ui.look_for(anytime.closing(trace))
-ui.metrics(anytime.metrics(now, reading))
-ui.look_for(anytime.look_times(now))
-
-st.subheader("Every query's effort", anchor=False)
 ui.chart(
     anytime.steps_figure(now, reading, trace), "steps",
     "Output f(x) of each test query against the kernel values it took, and their distribution.",

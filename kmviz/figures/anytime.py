@@ -29,7 +29,7 @@ def bounds(trace: AnytimeTrace, step: int) -> go.Figure:
     """
     last = _last_shown(trace, step)
     k = _thinned(last + 1)
-    top = _height(trace, last)
+    top = reach(trace, last)
     text = f"sign certain at k = {trace.stop}"
     if not is_certain(trace, trace.stop):
         text = f"exact sum taken after k = {trace.stop}"
@@ -72,7 +72,7 @@ def _last_shown(trace: AnytimeTrace, step: int) -> int:
     return min(len(trace.partial) - 1, max(2 * trace.stop, step + 2, 12))
 
 
-def _height(trace: AnytimeTrace, last: int) -> float:
+def reach(trace: AnytimeTrace, last: int) -> float:
     """How far f(x) is drawn so that the closing can be seen: first intervals are far wider."""
     k = min(max(trace.stop // 3, 1), last)
     return 1.05 * max(abs(trace.lower[k]), abs(trace.upper[k]), 1.5 * abs(trace.exact))

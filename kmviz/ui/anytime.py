@@ -35,7 +35,7 @@ ABOUT_ORDERS = (
 #: Queries that tune an order (about), queries that compare orders, steps compared, rows timed.
 TUNED, COMPARED, STEPS, TIMED = 200, 300, 200, 200
 
-OWN = {"basis": Choice(*ORDERS), "step": Number(5, 0, 20_000)}
+OWN = {"basis": Choice(*ORDERS), "step": Number(5, 1, 20_000)}
 
 _records, _closings, _times = Shelf(32), Shelf(8), Shelf(8)
 
@@ -118,20 +118,18 @@ def values(n: int) -> str:
     return f"{n:,} kernel value{'s' * (n != 1)}"
 
 
-def sentence(now: Shown, record: AnytimeTrace, step: int) -> str:
-    """Say what is known after `step` kernel values, of the query and of all of them."""
+def sentence(now: Shown, record: AnytimeTrace, step: int, share: float) -> str:
+    """Say what is known after `step` kernel values, of the query and of all (`share` decided)."""
     low, high = record.lower[step], record.upper[step]
     digits = next((n for n in range(4, 12) if f"{low:.{n}g}" != f"{high:.{n}g}"), 12)
     ends = f"[{low:.{digits}g}, {high:.{digits}g}]"
-    text = f"After **{values(step)}** we know that f(x) is in **{ends}**: "
+    known = "it holds 0, so both classes are still possible"
     if figures.is_certain(record, step):
-        text += f"the class is **{now.problem.names[int(low > 0)]}**, for certain."
-    else:
-        text += "it holds 0, so both classes are still possible."
-    if step:
-        share = now.study.read(max_steps=step).decided.mean()
-        text += f" By then {share:.0%} of all queries are decided."
-    return text
+        known = f"the class is {now.problem.names[int(low > 0)]}, for certain"
+    return (
+        f"After {values(step)} we know that f(x) of query {now.problem.query} (★) is in {ends}: "
+        f"{known}. By then {share:.0%} of all queries are decided."
+    )
 
 
 def closing(record: AnytimeTrace) -> str:

@@ -22,18 +22,22 @@ from kmviz.ui.problem import Problem
 CELLS, ENDS = 60, 6
 
 
-def effort_view(now: Shown, name: str, values: Sequence[Any], **choice: Any) -> Any:
+def effort_view(
+    now: Shown, name: str, values: Sequence[Any], keep: bool = True, **choice: Any
+) -> Any:
     """Return the view of effort under every value of a choice; None where there is no picture.
 
     Parameters
     ----------
     name, values : the choice that a slider moves, and where it may stand
+    keep : whether the study of the map is kept for other choices
     **choice : the others
     """
     problem = now.problem
     if problem.is_plane:
         x, y, rows = grid(problem, CELLS)
-        steps = study_of(now, rows, "map").frames(name, values, **choice).steps
+        study = study_of(now, rows, "map") if keep else now.study.fitted.study(rows)
+        steps = study.frames(name, values, **choice).steps
         return _map(problem, x, y, steps.reshape(len(values), CELLS, CELLS))
     if problem.image_shape:
         steps = now.study.frames(name, values, **choice).steps

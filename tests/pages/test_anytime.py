@@ -6,7 +6,18 @@ import numpy as np
 import pytest
 
 from kmviz.methods.anytime import AnytimeClassifier
-from tests.pages.helpers import array, figure, metric, open_page, run, trace
+from kmviz.ui import live
+from kmviz.ui.anytime_views import positions
+from tests.pages.helpers import (
+    array,
+    figure,
+    live_arrays,
+    live_value,
+    metric,
+    open_page,
+    run,
+    trace,
+)
 
 PAGE = "pages/2_Anytime_Bounds.py"
 
@@ -16,8 +27,15 @@ def page():
     return open_page(PAGE, data="banana")
 
 
-def text(app):
-    return " ".join(m.value for m in app.markdown)
+def said(app, step):
+    """What the live slider says at a step, one of the first."""
+    (words,) = live.at(live_arrays(app, "step", "bar")["note"], step - 1)
+    return words
+
+
+def layers(app, view, kind):
+    """The layers of a kind of a live view."""
+    return [layer for layer in live_arrays(app, "step", view)["layers"] if layer["kind"] == kind]
 
 
 def test_the_interval_holds_the_exact_value_at_every_step(page):
@@ -28,7 +46,8 @@ def test_the_interval_holds_the_exact_value_at_every_step(page):
     assert (exact <= upper + 1e-5).all()
     assert (np.diff(upper - lower) <= 1e-5).all()
     assert metric(page, "Signs changed") == "0"
-    assert "After **5 kernel values**" in text(page)
+    assert live_value(page, "step") == "5"
+    assert said(page, 5).startswith("After 5 kernel values")
 
 
 def test_the_step_only_reads_again(page, monkeypatch):
@@ -37,9 +56,9 @@ def test_the_step_only_reads_again(page, monkeypatch):
 
     monkeypatch.setattr(AnytimeClassifier, "fit", refuse)
     monkeypatch.setattr(AnytimeClassifier, "trace", refuse)
-    page.slider(key="step").set_value(9)
+    page.session_state["step"] = 9
     run(page)
-    assert "After **9 kernel values**" in text(page)
+    assert live_value(page, "step") == "9"
     known = trace(page, "bounds", "known after 9")
     assert list(array(known["x"])) == [9, 9]
     assert page.query_params["step"] in ("9", ["9"])
@@ -88,16 +107,7 @@ def test_all_queries_stand_in_the_chart_of_steps(page):
 def test_an_odd_url_falls_back(params):
     page = open_page(PAGE, data="banana", **params)
     assert page.session_state["basis"] == "min_wz"
-    assert 0 <= page.session_state["step"] <= page.slider(key="step").max
-
-
-def test_a_run_takes_nothing_back_from_a_slider_moved_meanwhile():
-    page = open_page(PAGE, data="banana", step=4)
-    page.slider(key="step").set_value(5)
-    run(page)
-    assert page.slider(key="step").value == 5
-    for widget in (page.slider(key="step"), page.selectbox(key="basis")):
-        assert not widget.proto.set_value, "an assigned value overrules the browser's"
+    assert 1 <= int(live_value(page, "step")) <= 1_000
 
 
 @pytest.mark.parametrize("order", ["min_wz", "min_wz_n", "mean_lh_n", "hybrid", "cells"])
@@ -107,7 +117,7 @@ def test_the_code_to_take_home_rebuilds_the_page(order):
     exec(next(block.value for block in page.code if "AnytimeClassifier" in block.value), names)
     assert f"{names['clf'].steps(names['X_test']).mean():.1f}" == metric(page, "Mean kernel values")
     low, high = names["lower"][0], names["upper"][0]
-    assert any(f"[{low:.4g}, {high:.4g}]" in text.value for text in page.markdown)
+    assert f"[{low:.4g}, {high:.4g}]" in said(page, 7)
 
 
 def test_time_stands_beside_counts(page):
@@ -116,13 +126,61 @@ def test_time_stands_beside_counts(page):
 
 
 def test_one_kernel_value_is_one(page):
-    page.slider(key="step").set_value(1)
-    run(page)
-    assert "After **1 kernel value**" in text(page)
-    assert "of all queries are decided" in text(page)
+    assert said(page, 1).startswith("After 1 kernel value we")
+    assert "of all queries are decided" in said(page, 1)
 
 
 def test_a_narrow_interval_is_told_with_ends_that_differ():
     page = open_page(PAGE, data="haberman", basis="given", step=90)
-    (ends,) = re.findall(r"f\(x\) is in \*\*\[(.*), (.*)\]\*\*", page.markdown[1].value)
-    assert float(ends[0]) < float(ends[1])
+    told = live_arrays(page, "step", "bar")["note"]["words"]
+    for words in told:
+        (ends,) = re.findall(r"is in \[(.*), (.*)\]:", words)
+        assert float(ends[0]) < float(ends[1])
+
+
+def test_the_live_slider_draws_what_the_study_reads(page):
+    names = {}
+    exec(next(block.value for block in page.code if "AnytimeClassifier" in block.value), names)
+    clf, queries = names["clf"], names["X_test"]
+    (points,) = layers(page, "steps", "points")
+    (heat,) = layers(page, "effort_map", "heat")
+    x, y = live.at(heat["x"], 0), live.at(heat["y"], 0)
+    rows = np.column_stack([a.ravel() for a in np.meshgrid(x, y)]).astype(np.float64)
+    np.testing.assert_array_equal(live.at(points["y"], 0), clf.steps(queries))
+    lit = 0
+    for step in (1, 5, 20):
+        lower, upper = clf.decision_interval(queries, step)
+        decided = live.at(points["group"], step - 1)
+        np.testing.assert_array_equal(decided, (lower > 0) | (upper < 0))
+        assert decided.sum() >= lit
+        lit = decided.sum()
+        steps = heat["levels"][live.at(heat["values"], step - 1)]
+        assert np.mean(steps == clf.cut(step).steps(rows)) > 0.99, "places are rounded to 32 bits"
+
+
+def test_the_live_interval_holds_f_and_changes_its_colour_where_it_is_certain(page):
+    exact = array(trace(page, "bounds", "exact")["y"])[0]
+    unsure, certain = layers(page, "bounds", "band")
+    for step in (1, 5, 30):
+        for band in (unsure, certain):
+            assert (live.at(band["low"], step - 1) <= exact + 1e-5).all()
+            assert (live.at(band["high"], step - 1) >= exact - 1e-5).all()
+        low, high = (live.at(certain[end], step - 1) for end in ("low", "high"))
+        assert ((low > 0) | (high < 0)).all()
+        drawn = np.append(live.at(unsure["x"], step - 1), live.at(certain["x"], step - 1))
+        assert drawn.max() <= step
+
+
+@pytest.mark.parametrize(("last", "here"), [(1, 1), (12, 5), (5000, 777)])
+def test_large_bases_have_fewer_positions(last, here):
+    found = positions(last, here)
+    assert here in found
+    assert (found[0], found[-1]) == (1, last)
+    assert len(found) <= 52
+
+
+def test_a_first_load_is_light():
+    for link in ({"data": "banana"}, {"data": "digits"}, {"data": "sonar"}):
+        page = open_page(PAGE, **link)
+        sent = sum(len(part.proto.bytes) for part in page.get("bidi_component"))
+        assert sent < 1_500_000

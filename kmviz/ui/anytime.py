@@ -118,17 +118,17 @@ def values(n: int) -> str:
     return f"{n:,} kernel value{'s' * (n != 1)}"
 
 
-def sentence(now: Shown, record: AnytimeTrace, step: int, share: float) -> str:
-    """Say what is known after `step` kernel values, of the query and of all (`share` decided)."""
+def sentence(now: Shown, record: AnytimeTrace, step: int) -> str:
+    """Say what is known of the query after `step` kernel values."""
     low, high = record.lower[step], record.upper[step]
     digits = next((n for n in range(4, 12) if f"{low:.{n}g}" != f"{high:.{n}g}"), 12)
     ends = f"[{low:.{digits}g}, {high:.{digits}g}]"
     known = "it holds 0, so both classes are still possible"
     if figures.is_certain(record, step):
-        known = f"the class is {now.problem.names[int(low > 0)]}, for certain"
+        known = f"the answer is {now.problem.names[int(low > 0)]}, for certain"
     return (
         f"After {values(step)} we know that f(x) of query {now.problem.query} (★) is in {ends}: "
-        f"{known}. By then {share:.0%} of all queries are decided."
+        f"{known}."
     )
 
 

@@ -53,18 +53,18 @@ def positions(last: int, here: int) -> tuple[int, ...]:
 def _made(now: Shown, steps: tuple[int, ...], record: AnytimeTrace) -> Any:
     """Return the views, the figures in a line, and what is said, by step."""
     frames = now.study.frames("max_steps", steps)
-    shares = frames.decided.mean(axis=1)
     views = [_closing(now, steps, record), _effort(now, frames)]
     effort = effort_view(now, "max_steps", steps, keep=False)
-    note = [anytime.sentence(now, record, k, share) for k, share in zip(steps, shares)]
-    return views + [effort] * (effort is not None), _numbers(now, frames, shares), note
+    note = [anytime.sentence(now, record, k) for k in steps]
+    return views + [effort] * (effort is not None), _numbers(now, frames), note
 
 
-def _numbers(now: Shown, frames: Frames, shares: NDArray[Any]) -> dict[str, Any]:
+def _numbers(now: Shown, frames: Frames) -> dict[str, Any]:
     reading, m = now.study.read(), now.problem.n_vectors
     mean = float(reading.steps.mean())
     return {
-        "Decided": [f"{share:.0%} of {len(now.rows):,} queries" for share in shares],
+        "Decided by now": [f"{share:.0%}" for share in frames.decided.mean(axis=1)],
+        "Queries": f"{len(now.rows):,}",
         "Mean kernel values": f"{mean:,.1f} of {m:,}",
         "Fewer by": f"{m / max(mean, 1e-9):.1f}x",
         "Signs changed": f"{reading.disagreements}",

@@ -7,6 +7,7 @@ machine's boundary on top. For images the easiest and the hardest queries stand 
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -63,6 +64,8 @@ def axes(problem: Problem) -> dict[str, Any]:
 def _map(problem: Problem, x: NDArray, y: NDArray, steps: NDArray) -> live.Chart:
     m = max(problem.n_vectors, 2)
     star = problem.x[None]
+    line = boundary_line(problem, width=2.5)
+    halo = replace(line, name="", color=theme.PAPER, width=6.0)  # to be seen on dark cells
     return live.Chart(
         key="effort_map",
         alt="Kernel values that a query takes, over the plane, with the exact boundary.",
@@ -71,7 +74,8 @@ def _map(problem: Problem, x: NDArray, y: NDArray, steps: NDArray) -> live.Chart
         layers=[
             live.Heat(values=np.clip(steps, 1, None), x=x, y=y, range=(1, m), log=True,
                       title="kernel values per query"),
-            boundary_line(problem, width=2.5),
+            halo,
+            line,
             live.Points(x=star[:, 0], y=star[:, 1], names=("the query",), size=14, opacity=1.0,
                         colors=(theme.COLORS[1],), symbols=("star",)),
         ],

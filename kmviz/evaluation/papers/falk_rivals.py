@@ -26,6 +26,7 @@ from sklearn.kernel_approximation import Nystroem
 from sklearn.pipeline import Pipeline, make_pipeline
 from sklearn.svm import SVC, LinearSVC
 
+from kmviz import loops
 from kmviz.evaluation.cost import one_thread
 from kmviz.evaluation.papers.falk_data import SVC_PARAMETERS, Rows, large_rows
 from kmviz.methods.falk import FaLKClassifier
@@ -101,6 +102,8 @@ def rivals(full: bool = False, progress: Progress = None) -> pd.DataFrame:
     per query; `note` says what did not come to its end.
     """
     sizes, seconds = (FULL_ROWS, FULL_SECONDS) if full else (ROWS, SECONDS)
+    for module in loops.modules():
+        loops.warm(module)  # or every process would compile what it uses
     frames = []
     cases = [(name, n) for name in SVC_PARAMETERS for n in sizes]
     for done, (name, n) in enumerate(cases):

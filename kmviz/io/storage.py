@@ -25,6 +25,7 @@ from zipfile import ZIP_DEFLATED, BadZipFile, ZipFile
 from zlib import error as ZlibError
 
 from kmviz import __version__
+from kmviz.io.soundness import refuse_unsound
 from kmviz.io.whole import written_whole
 
 #: A file may unfold to no more than this.
@@ -160,7 +161,9 @@ def load(path: File, trusted: Iterable[str] = ()) -> Any:
         with ZipFile(io.BytesIO(content)) as archive:
             _refuse_bomb(archive, name)
             _refuse_other_schemas(archive, name)
-        return skops.loads(content, trusted=allowed)
+        loaded = skops.loads(content, trusted=allowed)
+        refuse_unsound(loaded)
+        return loaded
     except UntrustedTypesFoundException:
         listed = ", ".join(sorted(untrusted_types(content, allowed)))
         raise StorageError(

@@ -11,6 +11,7 @@ from numpy.typing import ArrayLike, DTypeLike, NDArray
 
 from kmviz.kernels import Code, as_rows, is_known
 from kmviz.loops.kernel import machine_outputs
+from kmviz.machines.soundness import shaped
 
 #: No block of kernel values grows past this many bytes.
 BLOCK_BYTES = 16 * 2**20
@@ -179,6 +180,12 @@ class KernelMachine:
     @cached_property
     def _kept(self) -> dict[np.dtype, tuple[NDArray[Any], NDArray[Any]]]:
         return {}
+
+    def check(self) -> None:
+        """Refuse arrays that do not fit together (ValueError)."""
+        shaped("vectors", self.vectors, None, None)
+        shaped("beta", self.beta, len(self.vectors))
+        shaped("bias", self.bias)
 
     def __getstate__(self) -> dict[str, Any]:
         """What is stored: the four fields, nothing that can be computed again."""

@@ -13,6 +13,7 @@ from kmviz.kernels import diagonal, is_known
 from kmviz.loops.anytime import BIAS, close_bounds, coordinates
 from kmviz.loops.threads import over_chunks
 from kmviz.machines import KernelMachine
+from kmviz.machines.soundness import shaped, within
 from kmviz.methods.anytime.basis import Basis, factorise
 from kmviz.methods.anytime.bounds import NONE, ULP, Bools, Bounds, Floats, Ints, Steps
 from kmviz.traces import AnytimeTrace
@@ -84,6 +85,19 @@ class CholeskyEngine(Bounds):
         short.w_coords, short.w_rest = self.w_coords[:n_steps], self.w_rest[: n_steps + 1]
         short.stops = np.minimum(self.stops, n_steps)
         return short
+
+    def check(self) -> None:
+        """Refuse arrays that do not fit together (ValueError)."""
+        K, m = self.n_steps, self.machine.n_vectors
+        shaped("basis", self.basis, K, self.machine.n_features)
+        shaped("factor", self.factor, K, K)
+        shaped("w_coords", self.w_coords, K)
+        shaped("w_rest", self.w_rest, K + 1)
+        shaped("index", self.index, K)
+        within("index", self.index, -1, m)
+        if self.embedded is not None:
+            shaped("embedded", self.embedded, K, None)
+            shaped("vectors", self.vectors, m, np.shape(self.embedded)[1])
 
     @property
     def overhead(self) -> float:

@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 from sklearn.cluster import KMeans
 
 from kmviz.machines import KernelMachine
+from kmviz.machines.soundness import shaped
 from kmviz.methods.anytime.bounds import Bounds, Floats, Ints, Steps
 from kmviz.methods.anytime.cholesky import CholeskyEngine
 from kmviz.traces import AnytimeTrace
@@ -36,6 +37,10 @@ class ClusteredEngine(Bounds):
         self.machine, self.centers, self.engines = machine, centers, engines
         self.self_cost = engines[0].self_cost
         self.share = engines[0].share
+
+    def check(self) -> None:
+        """Refuse arrays that do not fit together (ValueError)."""
+        shaped("centers", self.centers, len(self.engines), None)
 
     @property
     def n_steps(self) -> int:

@@ -32,6 +32,7 @@ from kmviz.loops.anytime import BIAS, close_spectral
 from kmviz.loops.kernel import machine_outputs
 from kmviz.loops.threads import over_chunks
 from kmviz.machines import KernelMachine
+from kmviz.machines.soundness import shaped, within
 from kmviz.methods.anytime.bounds import NONE, ULP, Bools, Bounds, Floats, Ints, Steps
 from kmviz.traces import AnytimeTrace
 
@@ -79,6 +80,19 @@ class SpectralEngine(Bounds):
         if not self.known:
             self._place_vectors()
         self.tells_finite = self.known
+
+    def check(self) -> None:
+        """Refuse arrays that do not fit together (ValueError)."""
+        K, width = self.n_steps, np.shape(self.directions)[-1]
+        within("first", self.first, 0, self.machine.n_features - width + 1)
+        for name, shape in {
+            "directions": (K, width), "offsets": (K,), "lowest": (K + 1,), "highest": (K + 1,)
+        }.items():  # fmt: skip
+            shaped(name, getattr(self, name), *shape)
+        for directions, widen, round_off, *_ in self.tables.values():
+            shaped("directions", directions, K, width)
+            shaped("widen", widen, K + 1)
+            shaped("round_off", round_off, K + 1)
 
     def _decompose(self) -> None:
         rows = self.machine.vectors.astype(np.float64)

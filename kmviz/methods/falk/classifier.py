@@ -22,6 +22,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from sklearn.utils._param_validation import Interval, StrOptions
 
+from kmviz.machines.soundness import shaped, within
 from kmviz.methods.falk.cluster import local_threads
 from kmviz.methods.falk.cover import find_cover
 from kmviz.methods.falk.local import KERNEL_CONSTRAINTS, LocalClassifier
@@ -168,6 +169,16 @@ class FaLKClassifier(LocalClassifier):
         self._index_centers()
         self._warn()
         return self
+
+    def check(self) -> None:
+        """Refuse arrays that do not fit together (ValueError)."""
+        super().check()
+        n, M = len(self.rows_), len(self.models_)
+        shaped("centers_", self.centers_, M)
+        within("centers_", self.centers_, 0, n)
+        shaped("center_of_", self.center_of_, n)
+        within("center_of_", self.center_of_, 0, M)
+        within("models_.index", self.models_.index, 0, n)
 
     def selecting(self, select: str) -> FaLKClassifier:
         """Return the same trained models under another `select`; nothing is trained."""

@@ -17,6 +17,7 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 from kmviz.kernels import RBF, is_known
 from kmviz.machines import KernelMachine
 from kmviz.machines.named import gamma_for, named_kernel
+from kmviz.machines.soundness import shaped, within
 from kmviz.methods.base import FLOATS, PairsClassifier, as_query, is_clean
 from kmviz.methods.falk.models import LOCAL, LocalModels, answer, is_radial, unit_of, width_of
 from kmviz.methods.falk.neighbors import EuclideanIndex, build_index, search_rows
@@ -119,6 +120,16 @@ class LocalClassifier(PairsClassifier):
         neighbourhood.
         """
         return self._aggregate(self._outputs(self._rows(X)))
+
+    def check(self) -> None:
+        """Refuse arrays that do not fit together (ValueError)."""
+        n = len(self.rows_)
+        shaped("rows_", self.rows_, n, self.n_features_in_)
+        shaped("embedded_", self.embedded_, n, None)
+        shaped("labels_", self.labels_, n)
+        within("labels_", self.labels_, 0, len(self.classes_))
+        if len(self.index_.rows) != n:
+            raise ValueError("index_ holds other rows than rows_.")
 
     def exact_function(self, X: ArrayLike) -> NDArray[np.float64]:
         """Return what each row's local model would put out; it answers exactly."""

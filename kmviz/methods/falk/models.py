@@ -15,6 +15,7 @@ from kmviz.loops import threads
 from kmviz.loops.falk_answer import answers
 from kmviz.loops.falk_smo import PAD
 from kmviz.loops.falk_train import train_given, train_radial
+from kmviz.machines.soundness import shaped, within
 from kmviz.methods.falk.cluster import block_size, local_threads, on_cluster, results
 from kmviz.methods.progress import report
 
@@ -62,6 +63,17 @@ class LocalModels:
 
     def __len__(self) -> int:
         return len(self.bias)
+
+    def check(self) -> None:
+        """Refuse arrays that do not fit together (ValueError)."""
+        M, P = np.shape(self.bias)
+        size = len(self.index)
+        shaped("starts", self.starts, M * P + 1)
+        within("starts", self.starts, 0, size + 1)
+        if (np.diff(self.starts) < 0).any() or self.starts[0] != 0 or self.starts[-1] != size:
+            raise ValueError("starts does not lead from the first vector to the last.")
+        shaped("weight", self.weight, size)
+        shaped("gammas", self.gammas, M)
 
     @property
     def n_pairs(self) -> int:

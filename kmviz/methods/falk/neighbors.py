@@ -19,6 +19,7 @@ from scipy.spatial import cKDTree
 
 from kmviz.kernels import Linear, Normalized, Polynomial
 from kmviz.loops import covertree, threads
+from kmviz.machines.soundness import shaped, within
 
 LEAF = 32
 
@@ -109,6 +110,24 @@ class CoverTreeIndex:
             kind, gamma, coef0, degree, self.rows, self.own, order, self.level, self.parent,
             self.child, self.sibling, self.reach,
         )  # fmt: skip
+
+    def check(self) -> None:
+        """Refuse arrays that do not fit together (ValueError): every row is met once on the way."""
+        n = len(self.rows)
+        shaped("rows", self.rows, n, None)
+        shaped("own", self.own, n)
+        shaped("reach", self.reach, n)
+        within("root", self.root, 0, n)
+        met, left = np.zeros(n, dtype=bool), [self.root]
+        for name in ("child", "sibling"):
+            shaped(name, getattr(self, name), n)
+            within(name, getattr(self, name), -1, n)
+        while left:
+            row = left.pop()
+            if met[row]:
+                raise ValueError("child and sibling lead in a circle.")
+            met[row] = True
+            left += [int(after[row]) for after in (self.child, self.sibling) if after[row] >= 0]
 
     def query(self, Q: NDArray[Any], k: int, n_jobs: int = 1) -> NDArray[np.int32]:
         """Return the k nearest rows of each embedded query, nearest first."""

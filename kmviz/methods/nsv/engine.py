@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 
 from kmviz.loops import nsv as loops
 from kmviz.machines import KernelMachine
+from kmviz.machines.soundness import shaped, within
 from kmviz.methods.nsv.calibration import Part
 from kmviz.methods.nsv.envelope import Envelope, of_stages
 from kmviz.methods.nsv.linear import Filter
@@ -66,6 +67,31 @@ class NSVEngine(Walker):
         self.candidates = loops.Tables(**_writable(state["candidates"]))
         self.limits = loops.Limits(**_writable(state["limits"]))
         self.tables = self._tables(bool(state["filtered"]))._replace(ends=state["ends"])
+
+    def check(self) -> None:
+        """Refuse arrays that do not fit together (ValueError)."""
+        t, limits = self.candidates, self.limits
+        (m, d), q = np.shape(t.vectors), len(t.basis)
+        for name, shape in {
+            "vectors": (self.machine.n_vectors, d), "beta": (m,), "weights": (m,), "lengths": (m,),
+            "linear": (d,), "basis": (q, d), "coordinates": (q, m), "sides": (m,),
+        }.items():  # fmt: skip
+            shaped(name, getattr(t, name), *shape)
+        within("n_first", t.n_first, 0, m + 1)
+        if not np.array_equal(np.sort(t.sides), np.arange(m)):
+            raise ValueError("sides does not hold every vector once.")
+        for ends in (t.ends, self.tables.ends):
+            within("ends", ends, 0, q + 1)
+            if len(ends) == 0 or (np.diff(ends) <= 0).any():
+                raise ValueError("ends does not rise from stage to stage.")
+        for side in ("low", "high"):
+            shaped(side, getattr(limits, side), m + 1, finite=False)
+            shaped(
+                f"stage_{side}",
+                getattr(limits, f"stage_{side}"),
+                len(self.tables.ends),
+                finite=False,
+            )
 
     def set_limits(self, window: int, margin: float, filtered: bool = True) -> None:
         """Derive limits, stages and overhead from the envelope: the one rule for every reading."""

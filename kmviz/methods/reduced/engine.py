@@ -25,6 +25,7 @@ from kmviz.kernels import Code, is_known
 from kmviz.loops.reduced import sequential_outputs
 from kmviz.loops.threads import over_chunks
 from kmviz.machines import KernelMachine
+from kmviz.machines.soundness import shaped
 from kmviz.methods.promise import Promise, upper_bound
 from kmviz.methods.reduced.objective import Floats
 from kmviz.methods.reduced.path import ReducedPath, Stage
@@ -114,6 +115,15 @@ class ReducedEngine:
     def __getstate__(self) -> dict[str, Any]:
         left_out = ("path", "problem")
         return {name: value for name, value in vars(self).items() if name not in left_out}
+
+    def check(self) -> None:
+        """Refuse arrays that do not fit together (ValueError)."""
+        n = self.machine.n_vectors
+        if self.nested is not None:
+            shaped("nested", self.nested, n, n)
+        for name in ("low", "high"):
+            if (limits := getattr(self, name)) is not None:
+                shaped(name, limits, n + 1, finite=False)
 
     def run(self, X: NDArray[Any]) -> tuple[Floats, NDArray[np.intp]]:
         machine = self.machine

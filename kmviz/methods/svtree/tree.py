@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 from kmviz.kernels import is_known
 from kmviz.loops.svtree import HEIGHT, ROOT, ROW, outputs_along, walk, walk_one, walk_paths
 from kmviz.loops.threads import over_chunks
+from kmviz.machines.soundness import shaped, within
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -262,6 +263,26 @@ class SVTree:
     def _walked(self) -> dict[np.dtype, NDArray[Any]]:
         """The vectors asked, embedded, in each type that queries came in."""
         return {}
+
+    def check(self) -> None:
+        """Refuse arrays that do not fit together (ValueError): children come after their parent,
+        each a level further down, so that every walk ends.
+        """
+        n, m = self.n_nodes, len(self.vectors)
+        shaped("vectors", self.vectors, None, None)
+        for name in OF_NODES + ("threshold", "children_left", "children_right", "parent"):
+            shaped(name, getattr(self, name), n, finite=name != "threshold")
+        shaped("coefficients", self.coefficients, None)
+        within("sv_index", self.sv_index, 0, m)
+        within("depth", self.depth, 1, n + 1)
+        within("start", self.start, 0, len(self.coefficients) + 1)
+        within("start", self.start + self.depth, 0, len(self.coefficients) + 1)
+        for name in ("children_left", "children_right"):
+            child = getattr(self, name)
+            within(name, child, -1, n)
+            on = np.flatnonzero(child >= 0)
+            if (child[on] <= on).any() or (self.depth[child[on]] != self.depth[on] + 1).any():
+                raise ValueError(f"{name} does not lead down the tree.")
 
     def __getstate__(self) -> dict[str, Any]:
         return {name: getattr(self, name) for name in FIELDS}

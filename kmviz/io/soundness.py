@@ -1,0 +1,92 @@
+"""What a stranger's file may not bring: arrays that do not fit together, work without end.
+
+Loading runs no code from a file, but libsvm and compiled loops trust the arrays they are given.
+Everything that was loaded is looked through before anything is asked of it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from math import isfinite
+from typing import Any
+
+import numpy as np
+from scipy.sparse import issparse
+from sklearn.base import BaseEstimator
+from sklearn.pipeline import Pipeline
+from sklearn.svm import SVC, NuSVC
+
+from kmviz.machines.soundness import shaped, within
+
+#: Objects of one file that are looked through; no estimator has more.
+MOST_OBJECTS = 200_000
+
+
+def refuse_unsound(loaded: Any) -> None:
+    """Raise ValueError where what was loaded does not fit together."""
+    for thing in _parts(loaded):
+        if isinstance(thing, SVC | NuSVC) and hasattr(thing, "support_"):
+            _refuse_svc(thing)
+        elif isinstance(thing, Pipeline):
+            _refuse_pipeline(thing)
+        elif type(thing).__module__.startswith("kmviz.") and hasattr(thing, "check"):
+            thing.check()
+
+
+def _parts(loaded: Any) -> Iterator[Any]:
+    """Yield every object inside another, each once."""
+    seen: set[int] = set()
+    left = [loaded]
+    while left:
+        thing = left.pop()
+        if id(thing) in seen or isinstance(thing, str | bytes | int | float | np.ndarray):
+            continue
+        seen.add(id(thing))
+        if len(seen) > MOST_OBJECTS:
+            raise ValueError(f"it holds more than {MOST_OBJECTS:,} objects.")
+        yield thing
+        if isinstance(thing, Mapping):
+            left += thing.values()
+        elif isinstance(thing, list | tuple | set):
+            left += thing
+        else:
+            left += getattr(thing, "__dict__", {}).values()
+
+
+def _refuse_svc(svc: Any) -> None:
+    """libsvm reads the counts of vectors, and then as many of them."""
+    counts = np.asarray(svc._n_support)
+    m, classes = len(svc.support_), len(svc.classes_)
+    within("_n_support", counts, 0, m + 1)
+    shaped("_n_support", counts, 2 if classes == 2 else classes)
+    if int(counts.sum()) != m:
+        raise ValueError(f"_n_support counts {int(counts.sum())} support vectors, there are {m}.")
+    pairs = classes * (classes - 1) // 2
+    for name in ("dual_coef_", "_dual_coef_"):
+        weights = getattr(svc, name)
+        if not issparse(weights):
+            shaped(name, weights, classes - 1, m)
+    for name in ("intercept_", "_intercept_"):
+        shaped(name, getattr(svc, name), pairs)
+    vectors = svc.support_vectors_
+    if not callable(svc.kernel) and not issparse(vectors):
+        shaped("support_vectors_", vectors, m, svc.n_features_in_)
+    if len(svc.shape_fit_) != 2 or (m and int(np.max(svc.support_)) >= svc.shape_fit_[0]):
+        raise ValueError("support_ names rows that the SVC was not trained on.")
+    within("support_", svc.support_, 0, max(int(svc.shape_fit_[0]), 1))
+    for name in ("_probA", "_probB"):
+        if len(found := getattr(svc, name)):
+            shaped(name, found, pairs)
+    for name in ("C", "_gamma", "coef0", "degree", "nu"):
+        value = getattr(svc, name, 1.0)
+        if not isfinite(float(value)) or abs(float(value)) > 1e12:
+            raise ValueError(f"{name}={value!r} is out of range.")
+
+
+def _refuse_pipeline(pipeline: Pipeline) -> None:
+    """A pipeline that caches would write where its file says."""
+    if pipeline.memory is not None:
+        raise ValueError("a Pipeline with memory= writes folders; store it with memory=None.")
+    for name, step in pipeline.steps:
+        if isinstance(step, BaseEstimator) and getattr(step, "n_jobs", None) not in (None, 1, -1):
+            raise ValueError(f"step {name!r} asks for n_jobs={step.n_jobs}; store it with None.")

@@ -71,7 +71,7 @@ class Engine(Protocol):
 
 
 @dataclass(frozen=True, eq=False)
-class Problem:
+class BinaryProblem:
     """One binary problem as a method sees it when it is fitted.
 
     Attributes
@@ -187,7 +187,7 @@ class MachineClassifier(PairsClassifier):
 
     estimator: Any
 
-    def _engine(self, problem: Problem) -> Engine:
+    def _engine(self, problem: BinaryProblem) -> Engine:
         raise NotImplementedError
 
     def fit(self, X: ArrayLike, y: ArrayLike | None = None) -> Any:
@@ -288,7 +288,7 @@ class MachineClassifier(PairsClassifier):
             raise ValueError(f"trace takes one query, got {len(rows)} rows.")
         return self.engines_[self._pair_index(row, pair)].trace(rows[0])
 
-    def _train(self, X: Any, y: Any) -> list[Problem]:
+    def _train(self, X: Any, y: Any) -> list[BinaryProblem]:
         """Validate, train, and return the binary problems in pair order."""
         given = SVC() if self.estimator is None else self.estimator
         refuse_precomputed(last_step(given))
@@ -327,13 +327,13 @@ class MachineClassifier(PairsClassifier):
             raise ValueError("y holds one class only; a classifier needs at least two classes.")
         return X, y
 
-    def _problems(self, X: NDArray[Any], y: Any, given: Any) -> list[Problem]:
+    def _problems(self, X: NDArray[Any], y: Any, given: Any) -> list[BinaryProblem]:
         last = last_step(self.estimator_)
         fresh = None if y is None else _fresh(given)
         y = None if y is None else np.asarray(y)
         if len(self.classes_) == 2:
             sides = None if y is None else np.where(y == self.classes_[1], 1, -1)
-            return [Problem(read_binary(last), X, sides, fresh)]
+            return [BinaryProblem(read_binary(last), X, sides, fresh)]
         machines: list[KernelMachine | None] = [None] * len(self.pairs_)
         if _has_pairs(last):
             machines = list(read_pairs(last))
@@ -346,10 +346,10 @@ class MachineClassifier(PairsClassifier):
         for machine, (first, second) in zip(machines, self.pairs_, strict=True):
             side = None if y is None else np.where(y == first, 1, np.where(y == second, -1, 0))
             machine = machine or _train_pair(fresh, X, side)
-            problems.append(Problem(machine, X, side, fresh))
+            problems.append(BinaryProblem(machine, X, side, fresh))
         return problems
 
-    def _prepare(self, problems: list[Problem]) -> Any:
+    def _prepare(self, problems: list[BinaryProblem]) -> Any:
         """Build the engines; the last step of every fit."""
         return self._adopt([self._engine(problem) for problem in problems])
 

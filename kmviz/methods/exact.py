@@ -15,7 +15,7 @@ from sklearn.base import BaseEstimator
 
 from kmviz.loops.shared import first_with_most_votes
 from kmviz.machines.shared import SharedMachines
-from kmviz.methods.base import MachineClassifier, Problem
+from kmviz.methods.base import BinaryProblem, MachineClassifier
 from kmviz.methods.sums import SumEngine
 
 
@@ -84,7 +84,7 @@ class ExactClassifier(MachineClassifier):
         rows = self._rows(X)  # which says so where nothing is fitted
         return self._shared.outputs(rows)
 
-    def _prepare(self, problems: list[Problem]) -> Any:
+    def _prepare(self, problems: list[BinaryProblem]) -> Any:
         self._shared = SharedMachines([problem.machine for problem in problems])
         return self._adopt([ExactEngine(self._shared, p) for p in range(len(problems))])
 

@@ -35,7 +35,7 @@ from sklearn.utils.validation import validate_data
 
 from kmviz.machines.reading import support_vectors
 from kmviz.machines.unwrap import last_step
-from kmviz.methods.base import FLOATS, MachineClassifier, Problem
+from kmviz.methods.base import FLOATS, BinaryProblem, MachineClassifier
 from kmviz.methods.progress import report
 from kmviz.methods.sums import SumEngine
 from kmviz.methods.transforms import like, shifts
@@ -136,7 +136,7 @@ class VirtualSVClassifier(MachineClassifier):
         self.original_ = originals[0] if len(self.classes_) == 2 else originals
         return self._prepare(problems)
 
-    def _engine(self, problem: Problem) -> SumEngine:
+    def _engine(self, problem: BinaryProblem) -> SumEngine:
         return SumEngine(problem.machine)
 
     def _transforms(self, n_columns: int) -> list[Transform]:
@@ -229,7 +229,7 @@ class VirtualSVClassifier(MachineClassifier):
             copies.append(copy if hasattr(copy, "iloc") else like(rows, copy))
         return _stacked(copies), np.tile(labels, len(copies))
 
-    def _retrained(self, rows: NDArray[Any], labels: NDArray[Any]) -> list[Problem]:
+    def _retrained(self, rows: NDArray[Any], labels: NDArray[Any]) -> list[BinaryProblem]:
         """Train the last step anew; the steps before it stay as the first training left them."""
         self.n_virtual_ = len(labels)
         last = clone(last_step(self.estimator_)).fit(rows, labels)

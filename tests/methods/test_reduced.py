@@ -16,7 +16,7 @@ import kmviz
 from kmviz import ExactClassifier, ReducedSetClassifier, VirtualSVClassifier
 from kmviz.kernels import RBF, Linear, Normalized, Polynomial
 from kmviz.machines import KernelMachine
-from kmviz.methods.base import Problem
+from kmviz.methods.base import BinaryProblem
 from kmviz.methods.reduced.engine import ReducedEngine
 
 X, Y = make_moons(200, noise=0.2, random_state=0)
@@ -81,7 +81,7 @@ def test_a_machine_that_is_three_vectors_is_recovered_by_three():
 
 def _holding(machine):
     """Return a fitted estimator that offers this machine."""
-    return ExactClassifier().fit(X, Y)._prepare([Problem(machine, X, None, None)])
+    return ExactClassifier().fit(X, Y)._prepare([BinaryProblem(machine, X, None, None)])
 
 
 def test_a_linear_kernel_takes_one_vector():

@@ -23,7 +23,7 @@ from kmviz.methods.anytime.cholesky import CholeskyEngine
 from kmviz.methods.anytime.clusters import ClusteredEngine, cells_of
 from kmviz.methods.anytime.spectral import SpectralEngine
 from kmviz.methods.anytime.study import AnytimeStudy
-from kmviz.methods.base import FLOATS, MachineClassifier, Problem
+from kmviz.methods.base import FLOATS, BinaryProblem, MachineClassifier
 from kmviz.methods.promise import Promise, upper_bound
 
 AnytimeEngine = CholeskyEngine | ClusteredEngine | SpectralEngine
@@ -310,7 +310,7 @@ class AnytimeClassifier(MachineClassifier):
                 steps[tied] += engine.machine.n_vectors
         return self._aggregate(outputs), steps
 
-    def _engine(self, problem: Problem) -> AnytimeEngine:
+    def _engine(self, problem: BinaryProblem) -> AnytimeEngine:
         machine = problem.machine
         if self.order == "spectral":
             return SpectralEngine(machine, self._last_step(machine), self.share)

@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 from sklearn.model_selection import KFold, StratifiedKFold
 
 from kmviz.machines import KernelMachine
-from kmviz.methods.base import Problem
+from kmviz.methods.base import BinaryProblem
 from kmviz.methods.nsv.folds import train_folds
 from kmviz.methods.nsv.generated import challenging_rows
 from kmviz.methods.nsv.linear import Filter, train_filter
@@ -66,13 +66,13 @@ class Calibrator:
     n_folds: int = FOLDS
 
     def __call__(
-        self, problem: Problem, given: NDArray[Any] | None = None
+        self, problem: BinaryProblem, given: NDArray[Any] | None = None
     ) -> tuple[Filter | None, list[Part]]:
         """Return the filter and the calibration rows.
 
         Parameters
         ----------
-        problem : Problem
+        problem : BinaryProblem
         given : array of shape (n, d), optional
             Rows the machine has not seen; they take the place of all others.
         """
@@ -111,7 +111,7 @@ class Calibrator:
         return train_filter(rows, side[own], outputs[own])
 
     def _unseen(
-        self, problem: Problem, linear: Filter | None, outputs: NDArray[Any] | None
+        self, problem: BinaryProblem, linear: Filter | None, outputs: NDArray[Any] | None
     ) -> list[Part]:
         """Rows a frozen machine has not seen; the filter, which has, is cross-fitted.
 
@@ -127,7 +127,7 @@ class Calibrator:
             parts.append(Part(machine, self._filter(machine, X[learn], None, known), X[ask]))
         return parts
 
-    def _cross_fitted(self, problem: Problem, linear: Filter | None) -> list[Part]:
+    def _cross_fitted(self, problem: BinaryProblem, linear: Filter | None) -> list[Part]:
         X, y = problem.X, problem.y
         assert y is not None
         own = np.flatnonzero(y)

@@ -15,7 +15,7 @@ from sklearn.utils._param_validation import Interval, StrOptions
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import _num_samples, check_is_fitted, validate_data
 
-from kmviz.methods.base import FLOATS, MachineClassifier, Problem
+from kmviz.methods.base import FLOATS, BinaryProblem, MachineClassifier
 from kmviz.methods.nsv.calibration import (
     CROSS_FITTED,
     FOLDS,
@@ -239,7 +239,7 @@ class NSVClassifier(MachineClassifier):
         return found[0] if len(found) == 1 else found
 
     def _calibrated(
-        self, problems: list[Problem], given: NDArray[Any] | None, seed: int
+        self, problems: list[BinaryProblem], given: NDArray[Any] | None, seed: int
     ) -> list[Calibrated]:
         """Train the filters and find the calibration rows: what no reading option changes."""
         calibration = "given" if given is not None or problems[0].y is None else self.calibration

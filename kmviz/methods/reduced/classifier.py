@@ -45,7 +45,7 @@ from sklearn.utils.validation import check_is_fitted
 from kmviz.kernels import RBF
 from kmviz.machines import KernelMachine
 from kmviz.machines.as_svc import as_svc
-from kmviz.methods.base import MachineClassifier, Problem
+from kmviz.methods.base import BinaryProblem, MachineClassifier
 from kmviz.methods.promise import Promise, upper_bound
 from kmviz.methods.reduced.engine import CONFIDENCE, ReducedEngine
 from kmviz.methods.reduced.path import ReducedPath, grow, grow_every
@@ -191,8 +191,8 @@ class ReducedSetClassifier(MachineClassifier):
         if is_auto and self.sequential:  # rows that settle the stops do not prove the size too
             stopping, proving = train_test_split(proving, test_size=0.5, random_state=random)
         problems = self._train(X, y)
-        held = {"held": self._transformed(choosing), "proof": self._transformed(stopping)}
-        self._prepare([HeldProblem(**vars(problem), **held) for problem in problems])
+        held, proof = self._transformed(choosing), self._transformed(stopping)
+        self._prepare([HeldProblem(**vars(one), held=held, proof=proof) for one in problems])
         if is_auto:
             differ = int(np.sum(self.predict(proving) != self.estimator_labels(proving)))
             rate = upper_bound(differ, len(proving), CONFIDENCE)
@@ -220,7 +220,7 @@ class ReducedSetClassifier(MachineClassifier):
                 "Give n_vectors as a number or a share."
             )
 
-    def _prepare(self, problems: list[Problem]) -> ReducedSetClassifier:
+    def _prepare(self, problems: list[BinaryProblem]) -> ReducedSetClassifier:
         largest = max(problem.machine.n_vectors for problem in problems)
         if isinstance(self.n_vectors, Integral) and int(self.n_vectors) > largest:
             raise ValueError(
@@ -304,7 +304,7 @@ class ReducedSetClassifier(MachineClassifier):
         return [engine.original for engine in self.engines_]
 
     def _shared_engines(
-        self, problems: list[Problem], reduced: list[KernelMachine]
+        self, problems: list[BinaryProblem], reduced: list[KernelMachine]
     ) -> list[ReducedEngine]:
         """Give all machines the vectors of all."""
         originals = [problem.machine for problem in problems]
@@ -317,13 +317,14 @@ class ReducedSetClassifier(MachineClassifier):
             for machine, rho, problem in zip(*found, problems, strict=True)
         ]
 
-    def _engine(self, problem: Problem) -> ReducedEngine:
+    def _engine(self, problem: BinaryProblem) -> ReducedEngine:
         machine = problem.machine
         if machine.n_vectors == 0 or not np.any(machine.beta):
             return self._whole(problem, None)
         space = space_of(machine.kernel, machine.vectors)
         method = self._method(space)
         if isinstance(self.n_vectors, str):
+            assert isinstance(problem, HeldProblem)
             path, n = smallest(
                 problem, space, method, lambda found: self._thresholded(found, problem),
                 self.max_disagreement,
@@ -339,13 +340,14 @@ class ReducedSetClassifier(MachineClassifier):
     def _resized_engine(self, engine: ReducedEngine) -> ReducedEngine:
         """Return what another size and threshold make of an engine's path."""
         path, n = engine.path, engine.machine.n_vectors
+        assert path is not None
         if isinstance(self.n_vectors, Integral):
             n = min(int(self.n_vectors), path.n_vectors)
         if engine.machine is engine.original and n >= path.n_vectors:
             return self._whole(engine.problem, path)
         return self._sized(path, n, engine.problem)
 
-    def _sized(self, path: ReducedPath, n: int | None, problem: Problem) -> ReducedEngine:
+    def _sized(self, path: ReducedPath, n: int | None, problem: BinaryProblem) -> ReducedEngine:
         """Return the engine of one size of a path."""
         if not n:  # no smaller machine is good enough, or the kernel is none of Mercer's
             return self._whole(problem, path)
@@ -354,16 +356,17 @@ class ReducedSetClassifier(MachineClassifier):
         engine = ReducedEngine(machine, problem.machine, float(path.rho[n]), stage)
         return self._finished(engine, path, stage, problem)
 
-    def _whole(self, problem: Problem, path: ReducedPath | None) -> ReducedEngine:
+    def _whole(self, problem: BinaryProblem, path: ReducedPath | None) -> ReducedEngine:
         """Return the engine of a machine that stays as it is."""
         engine = ReducedEngine(problem.machine, problem.machine, 0.0, None)
         return self._finished(engine, path, None, problem)
 
     def _finished(
-        self, engine: ReducedEngine, path: ReducedPath | None, stage: Any, problem: Problem
+        self, engine: ReducedEngine, path: ReducedPath | None, stage: Any, problem: BinaryProblem
     ) -> ReducedEngine:
         engine.path, engine.problem = path, problem
         if self.sequential:
+            assert isinstance(problem, HeldProblem)
             engine.stop_early(stage, problem.held, problem.proof, self.max_disagreement)
         return engine
 
@@ -387,7 +390,7 @@ class ReducedSetClassifier(MachineClassifier):
             return "selection" if is_opaque else "joint"
         return "joint" if self.method == "eigen" else self.method
 
-    def _thresholded(self, machine: KernelMachine, problem: Problem) -> KernelMachine:
+    def _thresholded(self, machine: KernelMachine, problem: BinaryProblem) -> KernelMachine:
         if self.threshold == "machine":
             return machine
         X, y = problem.X, problem.y

@@ -56,7 +56,7 @@ class ReducedEngine:
         A partial output outside [low[k], high[k]] is safe; None: no early stop.
     proof : Promise or None
         What was proved of early stops, against the whole reduced machine.
-    path, problem : ReducedPath and Problem, or None
+    path, problem : ReducedPath and BinaryProblem, or None
         What other sizes and thresholds are read from. Not stored with a model.
     """
 
@@ -95,7 +95,9 @@ class ReducedEngine:
             self.nested = stage.nested(n) if stage is not None else np.tri(n) * self.machine.beta
         found = corridor(self._partial(rows[:: max(1, len(rows) // CALIBRATION_ROWS)]))
         partial = self._partial(proof)
-        for margin in MARGINS if found is not None else ():
+        if found is None:
+            return
+        for margin in MARGINS:
             low, high = widened(*found, margin)
             steps = first_safe(partial, low, high)
             stopped = np.take_along_axis(partial, steps[:, None] - 1, axis=1)[:, 0]

@@ -19,13 +19,13 @@ from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import assert_all_finite
 
 from kmviz.machines import KernelMachine
-from kmviz.methods.base import Problem
+from kmviz.methods.base import BinaryProblem
 from kmviz.methods.reduced.path import ReducedPath, grow
 from kmviz.methods.reduced.space import Space
 
 
 @dataclass(frozen=True, eq=False)
-class HeldProblem(Problem):
+class HeldProblem(BinaryProblem):
     """A problem with rows, unseen by the machine, that choose, and others that prove."""
 
     held: NDArray[Any]

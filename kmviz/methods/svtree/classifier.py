@@ -37,7 +37,7 @@ from sklearn.utils._param_validation import Interval, StrOptions
 from sklearn.utils.validation import check_is_fitted
 
 from kmviz.machines import KernelMachine
-from kmviz.methods.base import MachineClassifier, Problem
+from kmviz.methods.base import BinaryProblem, MachineClassifier
 from kmviz.methods.svtree.balanced import grow_balanced
 from kmviz.methods.svtree.growth import ColumnFit, Growth, PathFit, assemble
 from kmviz.methods.svtree.split import alternating_split, exact_split
@@ -299,7 +299,7 @@ class SVTreeClassifier(MachineClassifier):
                     f"{name}={paper!r}, or take split='exact'."
                 )
 
-    def _engine(self, problem: Problem) -> TreeEngine:
+    def _engine(self, problem: BinaryProblem) -> TreeEngine:
         rng = check_random_state(self.random_state)
         machine, rows = problem.machine, problem.X
         vectors, beta = self._with_candidates(machine)

@@ -162,6 +162,7 @@ ALLOWED = {
     "_validate_params": "scikit-learn's, how an estimator checks what it was given",
     "_parameter_constraints": "scikit-learn's, the parameters an estimator has",
     "_gamma": "SVC keeps the number that gamma='scale' came to nowhere else",
+    "_n_support": "libsvm reads the counts from there, and from nowhere else",
     "_probA": "SVC's public name for it warns",
     "_probB": "SVC's public name for it warns",
     "_sparse": "SVC says nowhere else whether it was trained on sparse rows",

@@ -9,7 +9,7 @@ import pandas as pd
 import plotly.graph_objects as go
 from numpy.typing import NDArray
 
-from kmviz.figures import theme
+from kmviz.figures import outlines, theme
 from kmviz.figures.boundary import Plane, click_layer, equal_axes, query_mark, training_points
 from kmviz.traces import Partition, TreeTrace
 
@@ -27,7 +27,8 @@ def tree_map(plane: Plane, partition: Partition, nodes: pd.DataFrame, query: int
     if plane.x is None or plane.y is None:
         traces: list[Any] = _points_by_leaf(plane, partition, rows)
     else:
-        traces = [_regions(plane.x, plane.y, partition, rows), _borders(plane, partition)]
+        traces = [_regions(plane.x, plane.y, partition, rows)]
+        traces.append(_borders(plane.x, plane.y, partition))
         traces += [*training_points(plane, 400), *_lines(plane, partition)]
         layout["xaxis"] = {"range": [float(plane.x[0]), float(plane.x[-1])]}
         layout["yaxis"] = {"range": [float(plane.y[0]), float(plane.y[-1])]}
@@ -166,20 +167,11 @@ def _strength(output: NDArray[Any]) -> NDArray[np.int8]:
     return np.round(100.0 * np.clip(output / STRONG, -1.0, 1.0)).astype(np.int8)
 
 
-def _borders(plane: Plane, partition: Partition) -> theme.Trace:
-    """The lines between leaves, cell by cell, broken between one and the next."""
-    x, y = (np.asarray(a, dtype=float) for a in (plane.x, plane.y))
-    half_x, half_y = (x[1] - x[0]) / 2, (y[1] - y[0]) / 2
-    leaf = partition.leaf
-    row, column = np.nonzero(leaf[:, 1:] != leaf[:, :-1])  # edges that stand
-    upright = x[column] + half_x, x[column] + half_x, y[row] - half_y, y[row] + half_y
-    row, column = np.nonzero(leaf[1:] != leaf[:-1])  # edges that lie
-    flat = x[column] - half_x, x[column] + half_x, y[row] + half_y, y[row] + half_y
-    ends = [np.concatenate(pair) for pair in zip(upright, flat, strict=True)]
-    gap = np.full(len(ends[0]), np.nan)
+def _borders(x: NDArray[Any], y: NDArray[Any], partition: Partition) -> theme.Trace:
+    """The lines between leaves, broken between one and the next."""
+    line = outlines.borders(partition.leaf, x, y)
     return theme.trace(
-        "scatter", x=theme.light(np.column_stack([ends[0], ends[1], gap]).ravel()),
-        y=theme.light(np.column_stack([ends[2], ends[3], gap]).ravel()), mode="lines",
+        "scatter", x=theme.light(line[:, 0]), y=theme.light(line[:, 1]), mode="lines",
         name="borders of leaves", hoverinfo="skip", opacity=0.35,
         line={"color": theme.INK, "width": 1},
     )  # fmt: skip

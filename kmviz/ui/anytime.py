@@ -123,13 +123,10 @@ def sentence(now: Shown, record: AnytimeTrace, step: int) -> str:
     low, high = record.lower[step], record.upper[step]
     digits = next((n for n in range(4, 12) if f"{low:.{n}g}" != f"{high:.{n}g}"), 12)
     ends = f"[{low:.{digits}g}, {high:.{digits}g}]"
-    known = "it holds 0, so both classes are still possible"
+    known = "both classes are still possible"
     if figures.is_certain(record, step):
         known = f"the answer is {now.problem.names[int(low > 0)]}, for certain"
-    return (
-        f"After {values(step)} we know that f(x) of query {now.problem.query} (★) is in {ends}: "
-        f"{known}."
-    )
+    return f"After {values(step)} f(x) of query {now.problem.query} (★) is in {ends}: {known}."
 
 
 def closing(record: AnytimeTrace) -> str:

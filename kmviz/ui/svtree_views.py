@@ -194,7 +194,7 @@ def _digits(now: Shown, heights: tuple[int, ...], record: TreeTrace) -> live.Ima
         captions=[f"{value:.2g}" for value in sums],
         groups=(sums > 0).astype(np.uint8),
         faint_after=np.minimum(heights, len(sums)),
-        size=56,
+        size=56 if len(sums) <= 12 else 40,  # a long path still fits the screen
     )
 
 

@@ -9,6 +9,7 @@ from sklearn.svm import SVC
 
 from kmviz import SVTreeClassifier
 from kmviz.figures.boundary import Plane
+from kmviz.figures.outlines import borders
 from kmviz.figures.svtree import tree_heights, tree_map, tree_path, tree_sum
 from kmviz.traces import Partition
 
@@ -52,8 +53,9 @@ def test_map_of_a_plane():
     np.testing.assert_allclose(regions.z, np.clip(part.output / 1.5, -1, 1) * 100, atol=0.51)
     assert regions.zmid == 0, "colour is class and strength"
     assert figure.layout.yaxis.scaleanchor == "x"
-    edges = (np.diff(part.leaf, axis=0) != 0).sum() + (np.diff(part.leaf, axis=1) != 0).sum()
-    assert len(named(figure, "borders").x) == 3 * edges
+    border = borders(part.leaf, view.x, view.y)
+    np.testing.assert_allclose(named(figure, "borders").x, border[:, 0], rtol=1e-6)
+    np.testing.assert_allclose(named(figure, "borders").y, border[:, 1], rtol=1e-6)
     np.testing.assert_array_equal(np.asarray(regions.customdata)[..., 0], part.leaf)
     for name in ("exact boundary", "the tree's boundary", "region of node 1"):
         assert named(figure, name).type == "contour"

@@ -132,6 +132,8 @@ def coloured(frame: pd.DataFrame, table: str = "") -> Any:
 
 
 def _number(value: Any) -> str:
+    if not np.isfinite(value):  # a ratio to a time too short to be measured
+        return "∞" if value > 0 else "-∞"
     if float(value) == int(value):
         return f"{int(value):,}"
     return f"{value:.4g}"

@@ -76,3 +76,8 @@ def test_the_page_has_no_controls_that_change_nothing():
     keys = {widget.key for widget in (*app.selectbox, *app.select_slider, *app.number_input)}
     assert keys == {"table"}
     assert app.session_state["kmviz.kept"]["data"] == "two_moons", "kept for the other pages"
+
+
+def test_a_ratio_to_a_time_too_short_to_measure_can_be_shown():
+    frame = pd.DataFrame({"paper": [1.0, 1.0], "ours": [1.0, 2.5], "ratio": [float("inf"), 3.0]})
+    assert "∞" in coloured(frame).to_html()

@@ -27,7 +27,7 @@ with right:
         on_select=ui.pick("effort"),
     )  # fmt: skip
 start.query_card(problem)
-start.lessons()
+start.lesson_list()
 left, right = st.columns(2)
 with left:
     start.data_card(problem)

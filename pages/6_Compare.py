@@ -10,6 +10,7 @@ problem = ui.frame("Compare", own=compare.OWN, heading="Which one on this data?"
 compare.follow(problem.n_vectors)
 known = compare.measurements(problem)
 table = compare.measured(known, st.session_state["methods"])
+compare.note(table)
 st.success(compare.sentence(table), icon=":material/recommend:")
 cost = st.session_state["cost"]
 picture = frontier(compare.points(table, cost), compare.COSTS[cost][1])

@@ -73,8 +73,10 @@ class Part:
         return set(_FIGURE.findall(self.answer))
 
     def answered(self, figures: dict[str, str]) -> str:
-        """Return the answer with the figures of this run filled in."""
-        return _FIGURE.sub(lambda found: figures.get(found[1], "…"), self.answer)
+        """Return the answer with the figures of this run filled in; one that is missing is said."""
+        return _FIGURE.sub(
+            lambda found: figures.get(found[1], f"(no figure '{found[1]}' here)"), self.answer
+        )
 
 
 @dataclass(frozen=True)

@@ -8,7 +8,8 @@ A page reads::
 """
 
 from kmviz.ui.controls import draw, parameters
-from kmviz.ui.frame import PAGES, finish, frame, frame_without_data, page_link
+from kmviz.ui.frame import finish, frame, frame_without_data
+from kmviz.ui.menu import PAGES, page_link
 from kmviz.ui.params import Choice, Control, Flag, Number, Words
 from kmviz.ui.parts import chart, clicked, look_for, metrics, pick, take_home
 from kmviz.ui.plane import grid, plane

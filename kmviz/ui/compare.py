@@ -18,7 +18,7 @@ from kmviz.evaluation.peers import PEERS
 from kmviz.evaluation.reference import reference, trained_reference
 from kmviz.methods import progress
 from kmviz.methods.register import COMPARE, method_offering, offered
-from kmviz.ui import model, state
+from kmviz.ui import lesson, model, state
 from kmviz.ui.params import Choice, Control, Words
 from kmviz.ui.problem import Problem
 from kmviz.ui.work import Private, Shelf, shown
@@ -109,6 +109,16 @@ def points(table: pd.DataFrame, cost: str) -> pd.DataFrame:
         is_best=frame["method"] == best_method(table),
     )
     return frame[frame["error"] == ""]
+
+
+def note(table: pd.DataFrame) -> None:
+    """Let a lesson quote the table: a figure is called as its row and column, "exact: µs"."""
+    for method, row in table.iterrows():
+        name = title_of(str(method))
+        lesson.note(f"{name}: µs", f"{row['batch_us']:.2f}")
+        lesson.note(f"{name}: differ", f"{row['disagreement']:.2%}")
+        lesson.note(f"{name}: at most", f"{row['disagreement_high']:.2%}")
+        lesson.note(f"{name}: queries", f"{row['queries']:,.0f}")
 
 
 def first_columns(table: pd.DataFrame) -> pd.DataFrame:

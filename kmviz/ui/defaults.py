@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
+from kmviz import lessons
 from kmviz.machines.named import NAMES
 from kmviz.ui.params import Choice, Control, Number, Param, Text
 
@@ -43,6 +44,8 @@ MACHINES: dict[str, dict[str, str]] = {
 
 #: The shared choices that say which machine.
 MACHINE = ("kernel", "C", "gamma", "degree")
+#: And those that say which lesson is followed: no part of what is looked at.
+LESSON = ("lesson", "part")
 
 
 def shared(data_names: tuple[str, ...]) -> dict[str, Control]:
@@ -65,6 +68,8 @@ def shared(data_names: tuple[str, ...]) -> dict[str, Control]:
         ),
         "degree": Control("Degree", Number(3, 1, 12)),
         "query": Control("Query", Number(0, 0, 10_000_000)),
+        "lesson": Control("Lesson", Choice("", *lessons.names())),
+        "part": Control("Part", Number(None, 1, 99, whole=True)),
     }  # fmt: skip
 
 

@@ -3,50 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 
 import streamlit as st
-from streamlit.errors import StreamlitAPIException
 
-from kmviz.methods.register import METHODS
-from kmviz.ui import controls, problem, state
+from kmviz.ui import controls, lesson, menu, problem, state
 from kmviz.ui.params import Control, Param
 
-
-@dataclass(frozen=True)
-class Page:
-    """One entry of the menu."""
-
-    title: str
-    file: str
-    icon: str
-    line: str
-    opening: Mapping[str, str]
-
-
-#: The pages of the methods: each once, with the icon and the line of the method it is for.
-METHOD_PAGES = tuple(
-    Page(one.page_title, one.page, one.icon, one.line, one.opening)
-    for one in sorted(METHODS, key=lambda one: one.page)
-    if one.icon
-)
-START = Page(
-    "Start", "app.py", ":material/explore:",
-    "The data, the machine, and what each answer costs today.",
-    {"data": "checkerboard", "noise": "0", "C": "10", "gamma": "5"},
-)  # fmt: skip
-COMPARE = Page(
-    "Compare", "pages/6_Compare.py", ":material/balance:",
-    "All methods on your data: accuracy against cost.",
-    {"data": "banana"},
-)  # fmt: skip
-PAPERS = Page(
-    "Papers", "pages/7_Papers.py", ":material/menu_book:",
-    "The published tables, ours beside theirs.",
-    {},
-)  # fmt: skip
-#: Every page, in the order of the menu.
-PAGES = (START, *METHOD_PAGES, COMPARE, PAPERS)
 ICON = "🧭"  # in the browser's tab: a :material/ icon there would ask a font host
 #: A window may be low: no empty strip above the title, numbers in one line, so that the first
 #: picture shows whole. Beside the menu a narrow one has no room for columns, or on a phone for a
@@ -59,6 +21,8 @@ _ROOM = """<style>
 [data-testid="stMain"] [data-testid="stMetric"] {padding: 0}
 [data-testid="stMain"] [data-testid="stMetricValue"] {font-size: 1.25rem; line-height: 1.3}
 [data-testid="stSidebar"] [data-testid="stVerticalBlock"] {gap: 0.5rem}
+.st-key-lesson_hint {display: none}
+@media (max-width: 768px) {.st-key-lesson_hint {display: flex}}
 @media (max-width: 1000px) {
   [data-testid="stMain"] [data-testid="stColumn"] {min-width: min(20rem, 100%)}
 }
@@ -72,7 +36,7 @@ def frame(
 
     Parameters
     ----------
-    title : one of the titles in `PAGES`
+    title : one of the titles in `menu.PAGES`
     own : the page's own choices by URL parameter; a widget with that `key=` edits one
     heading : what stands at the top of the page, if not the title
     """
@@ -101,12 +65,13 @@ def frame_without_data(
 def _begin(title: str, own: Mapping[str, Control | Param] | None, heading: str | None) -> None:
     st.set_page_config(page_title=f"{title} · kmviz", page_icon=ICON, layout="wide")
     st.html(_ROOM)
-    page = next(page for page in PAGES if page.title == title)
-    state.arrive(title, own, page.opening)
+    state.arrive(title, own, menu.named(title).opening)
     with st.sidebar:
-        for entry in PAGES:
-            page_link(entry)
+        place = st.container()
+        for entry in menu.PAGES:
+            menu.page_link(entry)
     st.title(heading or title, anchor=False)
+    lesson.begin(title, place)
     if state.lost_upload():
         st.warning(
             "Your own data was forgotten with the session. Upload it again on the Start page; "
@@ -116,18 +81,9 @@ def _begin(title: str, own: Mapping[str, Control | Param] | None, heading: str |
 
 
 def finish() -> None:
-    """End a page: write its choices into the URL."""
+    """End a page: fill in the lesson's figures, and write the page's choices into the URL."""
+    lesson.end()
     state.settle()
-
-
-def page_link(page: Page, label: str | None = None) -> None:
-    """Draw a link to a page."""
-    label = label or page.title
-    try:
-        st.page_link(page.file, label=label, icon=page.icon, query_params=state.link(page.title))
-    except StreamlitAPIException:
-        # A page that is run by itself, as a test may do, has no neighbours to link to.
-        st.caption(label)
 
 
 def copy_link() -> None:

@@ -100,7 +100,10 @@ class Number(Param):
 
 
 class Choice(Param):
-    """One of several words, the first of them (or `default`) by default."""
+    """One of several words, the first of them (or `default`) by default.
+
+    The empty word stands for "none", and is left out of the URL.
+    """
 
     def __init__(self, *options: str, default: str | None = None) -> None:
         self.options = options
@@ -110,6 +113,9 @@ class Choice(Param):
         if value not in self.options:
             raise ValueError(f"{value} is none of {self.options}")
         return value
+
+    def write(self, value: Any) -> str | None:
+        return value or None
 
 
 class Words(Param):

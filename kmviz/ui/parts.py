@@ -9,7 +9,7 @@ import pandas as pd
 import streamlit as st
 
 from kmviz.figures import theme
-from kmviz.ui import state
+from kmviz.ui import lesson, state
 from kmviz.ui.problem import Problem
 
 _CONFIG = {
@@ -64,6 +64,7 @@ def metrics(items: Iterable[tuple[str, Any, str | None]]) -> None:
     with st.container(horizontal=True):
         for label, value, help in items:
             st.metric(label, value, help=help)
+            lesson.note(label, value)
 
 
 def look_for(text: str) -> None:

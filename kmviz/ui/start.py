@@ -2,74 +2,28 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
 import streamlit as st
 
+from kmviz import lessons
 from kmviz.figures.effort import effort
-from kmviz.ui import parts, state
-from kmviz.ui.frame import COMPARE, METHOD_PAGES, page_link
+from kmviz.ui import lesson
+from kmviz.ui.menu import COMPARE, METHOD_PAGES, page_link
 from kmviz.ui.prepare import literal
 from kmviz.ui.problem import Problem
 
 
-@dataclass(frozen=True)
-class Lesson:
-    """One click to a view, a question to the class, and where the answer shows."""
-
-    name: str
-    question: str
-    look: str
-    values: dict[str, Any] = field(default_factory=dict)
-
-
-LESSONS = (
-    Lesson(
-        "Banana, RBF",
-        "Which training points does the machine need to keep, and which could it forget?",
-        "The rings are the support vectors. They line the boundary; points deep inside a class "
-        "carry none. Lower C: do more or fewer points become support vectors?",
-        {"data": "banana", "kernel": "rbf", "C": 10.0, "gamma": 0.5},
-    ),
-    Lesson(
-        "Checkerboard",
-        "One curved line no longer separates the classes. What does that do to the price of an "
-        "answer?",
-        "Every field of the board needs support vectors of its own, and each query pays for all "
-        "of them, also those at the far end of the board that hardly matter to it.",
-        {"data": "checkerboard", "kernel": "rbf", "C": 10.0, "gamma": 5.0},
-    ),
-    Lesson(
-        "MNIST 3 against 8",
-        "In 784 dimensions, how many of the training digits end up as support vectors?",
-        "Most queries lie far from f(x) = 0: their class is plain. Yet each of them costs as "
-        "much as the few hard ones. Click a point near zero and look at the digit.",
-        {"data": "mnist", "pair": "3-8", "kernel": "poly_normalized", "C": 10.0, "degree": 9},
-    ),
-)
-_FRESH = {"pair": "", "n": None, "noise": None, "seed": 0, "query": 0}
-
-
-def lessons() -> None:
-    """Draw the presets, and the lesson that the current view belongs to."""
-    session = st.session_state
-    active = None
-    with st.container(horizontal=True):
-        for lesson in LESSONS:
-            on = all(session[k] == lesson.values[k] for k in ("data", "kernel"))
-            active = lesson if on else active
-            st.button(
-                lesson.name,
-                key=f"lesson_{lesson.values['data']}",
-                type="primary" if on else "secondary",
-                on_click=state.put,
-                kwargs=_FRESH | lesson.values,
-            )
-    if active:
-        st.markdown(f"**Question to the class.** {active.question}")
-        parts.look_for(active.look)
+def lesson_list() -> None:
+    """Draw the lessons: what each is about, for whom, how long it takes."""
+    st.subheader("Lessons: guess, look, and see why", anchor=False)
+    found = [lessons.load(slug) for slug in lessons.names()]
+    for row in (found[i : i + 3] for i in range(0, len(found), 3)):
+        for column, one in zip(st.columns(3), row):
+            with column.container(border=True, height="stretch"):
+                lesson.link(one, 1, f"**{one.title}**", ":material/school:")
+                st.caption(f"{one.level.capitalize()} · {one.minutes} minutes")
 
 
 def metrics(problem: Problem) -> list[tuple[str, str, str]]:

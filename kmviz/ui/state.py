@@ -122,7 +122,8 @@ def put_data(name: str) -> None:
     """Look at a data set, with the machine that suits it; from a callback."""
     plain = {key: one.param for key, one in defaults.shared((*data_names(), name)).items()}
     fresh = defaults.opened(plain, {"data": name}, {})
-    put(**{key: param.read(None) for key, param in fresh.items()} | {"data": name})
+    values = {key: param.read(None) for key, param in fresh.items() if key not in defaults.LESSON}
+    put(**values | {"data": name})
     st.session_state[_CHOSEN] = True
 
 
@@ -156,6 +157,21 @@ def link(title: str | None = None) -> dict[str, str]:
         return texts | _texts({n: session[n] for n in own}, params)
     known = session.get(_PAGES, {}).get(title, {})
     return texts | known if _is_chosen(session[_CHOSEN]) else known
+
+
+def is_at(view: Mapping[str, str], opening: Mapping[str, str]) -> bool:
+    """Whether this page shows a view, given as URL parameters; the lesson is no part of it.
+
+    Parameters
+    ----------
+    opening : the view that the page opens with where a URL says nothing
+    """
+    session = st.session_state
+    plain: dict[str, Any] = {n: getattr(one, "param", one) for n, one in controls().items()}
+    params = defaults.opened(plain, view, opening)
+    wanted = {name: param.read(view.get(name)) for name, param in params.items()}
+    wanted |= {n: value for n, value in session[_CORRECTED].items() if n not in view}
+    return all(session[n] == v for n, v in wanted.items() if n not in defaults.LESSON)
 
 
 def address() -> str:

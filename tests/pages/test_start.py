@@ -125,16 +125,6 @@ def test_numbers_compare_as_numbers():
     assert open_page(C="10").session_state["C"] == open_page(C="10.0").session_state["C"]
 
 
-@pytest.mark.parametrize("lesson", ["banana", "checkerboard", "mnist"])
-def test_a_lesson_is_one_click_and_asks_a_question(banana, lesson):
-    banana.button(key=f"lesson_{lesson}").click()
-    run(banana)
-    assert banana.session_state["data"] == lesson
-    assert "Question to the class" in " ".join(m.value for m in banana.markdown)
-    assert banana.info
-    assert banana.query_params["data"] == lesson or lesson == "banana"
-
-
 def test_pair_chooses_two_of_many_classes():
     app = open_page(data="digits", pair="7-1")
     assert app.session_state["pair"] == "1-7"

@@ -20,7 +20,7 @@ from typing import Any
 import numpy as np
 import streamlit as st
 
-from kmviz.ui import state
+from kmviz.ui import lesson, state
 from kmviz.ui.live.columns import words
 from kmviz.ui.live.pack import pack
 from kmviz.ui.live.views import Chart, Images
@@ -87,6 +87,8 @@ def show(
         if on_click is not None:
             on_click(told["view"], int(told["id"]))
 
+    for name, texts in (numbers or {}).items():
+        lesson.note(name, texts if isinstance(texts, str) else texts[position])
     count = len(options)
     specs = {view.key: view.spec(count) for view in views}
     bar = {

@@ -1,0 +1,142 @@
+"""The lesson that a visitor follows: a question beside the picture, the answer on request.
+
+A part is drawn when a page begins. Its answer quotes figures that the page has not made yet: they
+are noted as they are drawn and filled in when the page ends. What is quoted is what the part's
+own view showed, so that the answer stays true after the visitor has moved on from it.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import streamlit as st
+
+from kmviz import lessons
+from kmviz.lessons import Lesson, Part
+from kmviz.ui import menu, state
+
+_NOTED, _OPEN = "kmviz.noted", "kmviz.part"
+_FIGURES, _REVEALED = "kmviz.figures", "kmviz.revealed"
+
+
+@dataclass(frozen=True)
+class _Open:
+    """The part that is drawn: whose it is, on which page, and where its answer goes."""
+
+    lesson: Lesson
+    number: int
+    title: str
+    place: Any
+
+    @property
+    def part(self) -> Part:
+        return self.lesson.parts[self.number - 1]
+
+    @property
+    def key(self) -> str:
+        return f"lesson_{self.lesson.slug}_{self.number}"
+
+
+def note(label: str, value: Any) -> None:
+    """Remember a figure that the page shows: an answer may quote it."""
+    st.session_state.setdefault(_NOTED, {})[label] = str(value)
+
+
+def link(lesson: Lesson, number: int, label: str, icon: str) -> None:
+    """Draw a link to a part of a lesson, in its own view."""
+    part = lesson.parts[number - 1]
+    view = part.view | {"lesson": lesson.slug, "part": str(number)}
+    menu.page_link(menu.named(part.page), label, view, icon)
+
+
+def begin(title: str, place: Any) -> None:
+    """Draw the part that the URL names, if it names one.
+
+    Parameters
+    ----------
+    title : the page's
+    place : where in the sidebar
+    """
+    session = st.session_state
+    session[_NOTED], session[_OPEN] = {}, None
+    if not session["lesson"]:
+        return
+    lesson = lessons.load(session["lesson"])
+    number = min(session["part"] or 1, len(lesson.parts))
+    name = f"**{lesson.title}** · part {number} of {len(lesson.parts)}"
+    with st.container(key="lesson_hint"):  # shown where the sidebar is folded away
+        st.caption(f"{name}: the question is in the sidebar (») on the left.")
+    with place.container(border=True, key="lesson"):
+        st.caption(name)
+        now = _Open(lesson, number, title, st)
+        st.markdown(f"**{now.part.question}**")
+        _choose(now)
+        st.markdown(f":material/visibility: {now.part.look}")
+        session[_OPEN] = _Open(lesson, number, title, st.container())
+        _ways(now)
+
+
+def end() -> None:
+    """Fill in the answer, if it was asked for, with the figures of the part's own view."""
+    session = st.session_state
+    now: _Open | None = session.get(_OPEN)
+    if now is None:
+        return
+    part, seen = now.part, session.setdefault(_FIGURES, {})
+    here = now.title == part.page and state.is_at(part.view, menu.named(part.page).opening)
+    if here:
+        seen[now.key] = session[_NOTED]
+    with now.place:
+        if not here:
+            st.warning("You have moved on from the view that this question is about.")
+            link(now.lesson, now.number, "Back to the question's view", ":material/undo:")
+        if now.key in session.get(_REVEALED, {}):
+            if now.key in seen:
+                st.success(part.answered(seen[now.key]))
+            else:
+                st.info("The answer quotes figures of the question's view: go back to it first.")
+
+
+def _choose(now: _Open) -> None:
+    """Draw the choices, and which was taken once the answer is out."""
+    texts = [text for text, _ in now.part.choices]
+    taken = st.session_state.get(_REVEALED, {}).get(now.key)
+    if taken is None:
+        choice = st.radio(
+            now.part.question, range(len(texts)), index=None, format_func=texts.__getitem__,
+            key=now.key, label_visibility="collapsed",
+        )  # fmt: skip
+        st.button(
+            "Reveal", key=f"{now.key}_reveal", disabled=choice is None, width="stretch",
+            on_click=_reveal, args=(now.key, choice), type="primary",
+        )  # fmt: skip
+        return
+    is_right = now.part.choices[taken][1]
+    st.markdown("**Right.**" if is_right else "**Not quite.**")
+    for k, (text, right) in enumerate(now.part.choices):
+        mark = ":green[:material/check_circle:]" if right else ":material/radio_button_unchecked:"
+        st.markdown(f"{mark} {text}{' *(your choice)*' if k == taken else ''}")
+
+
+def _reveal(key: str, choice: int) -> None:
+    st.session_state.setdefault(_REVEALED, {})[key] = choice
+
+
+def _ways(now: _Open) -> None:
+    """Draw the links to the parts before and after, and the way out."""
+    lesson, number = now.lesson, now.number
+    slugs = lessons.names()
+    after = slugs[slugs.index(lesson.slug) + 1 :]
+    with st.container(horizontal=True):
+        if number > 1:
+            link(lesson, number - 1, "Previous", ":material/arrow_back:")
+        if number < len(lesson.parts):
+            link(lesson, number + 1, "Next", ":material/arrow_forward:")
+        elif after:
+            link(lessons.load(after[0]), 1, "Next lesson", ":material/arrow_forward:")
+        st.button("End the lesson", key="lesson_end", type="tertiary", on_click=_leave)
+
+
+def _leave() -> None:
+    state.put(lesson="", part=None)

@@ -47,7 +47,12 @@ def link(lesson: Lesson, number: int, label: str, icon: str) -> None:
     """Draw a link to a part of a lesson, in its own view."""
     part = lesson.parts[number - 1]
     view = part.view | {"lesson": lesson.slug, "part": str(number)}
-    menu.page_link(menu.named(part.page), label, view, icon)
+    page = menu.named(part.page)
+    if state.here() != part.page:
+        menu.page_link(page, label, view, icon)
+        return
+    key = f"to_{lesson.slug}_{number}_{label}"
+    st.button(label, key, icon=icon, on_click=state.show, args=(view, page.opening))
 
 
 def begin(title: str, place: Any) -> None:

@@ -159,6 +159,23 @@ def link(title: str | None = None) -> dict[str, str]:
     return texts | known if _is_chosen(session[_CHOSEN]) else known
 
 
+def here() -> str:
+    """Return the title of this page."""
+    return st.session_state[_PARAMS][0]
+
+
+def show(view: Mapping[str, str], opening: Mapping[str, str]) -> None:
+    """Show a view of this page, from a callback: a link to the page one is on moves no URL."""
+    put(**_read(view, opening))
+
+
+def _read(view: Mapping[str, str], opening: Mapping[str, str]) -> dict[str, Any]:
+    """Return every choice of this page as a URL with these parameters would have it."""
+    plain: dict[str, Any] = {n: getattr(one, "param", one) for n, one in controls().items()}
+    params = defaults.opened(plain, view, opening)
+    return {name: param.read(view.get(name)) for name, param in params.items()}
+
+
 def is_at(view: Mapping[str, str], opening: Mapping[str, str]) -> bool:
     """Whether this page shows a view, given as URL parameters; the lesson is no part of it.
 
@@ -166,10 +183,7 @@ def is_at(view: Mapping[str, str], opening: Mapping[str, str]) -> bool:
     ----------
     opening : the view that the page opens with where a URL says nothing
     """
-    session = st.session_state
-    plain: dict[str, Any] = {n: getattr(one, "param", one) for n, one in controls().items()}
-    params = defaults.opened(plain, view, opening)
-    wanted = {name: param.read(view.get(name)) for name, param in params.items()}
+    session, wanted = st.session_state, _read(view, opening)
     wanted |= {n: value for n, value in session[_CORRECTED].items() if n not in view}
     return all(session[n] == v for n, v in wanted.items() if n not in defaults.LESSON)
 

@@ -8,12 +8,12 @@ from tests.browser.harness import parameter, parameters, press, settle
 
 def test_choose_reveal_next_and_back(visit):
     page = visit("/")
-    page.get_by_role("link", name="What an answer costs").click()
+    page.get_by_role("button", name="What an answer costs").click()
     first, second = lessons.load("cost").parts
     panel = page.locator(".st-key-lesson")
     expect(panel).to_contain_text(first.question)
     parameter(page, "part", "1")
-    assert parameters(page) == first.view | {"lesson": "cost", "part": "1"}
+    assert parameters(page).items() >= (first.view | {"lesson": "cost", "part": "1"}).items()
     reveal = panel.get_by_role("button", name="Reveal")
     expect(reveal).to_be_disabled()
     panel.get_by_text(first.choices[2][0]).click()
@@ -27,10 +27,10 @@ def test_choose_reveal_next_and_back(visit):
     press(page, "C", "ArrowLeft")
     expect(panel).to_contain_text("moved on from the view")
     expect(panel).to_contain_text("It keeps 267 of 2,000 points (13%)")
-    panel.get_by_role("link", name="Back to the question's view").click()
+    panel.get_by_role("button", name="Back to the question's view").click()
     expect(panel).not_to_contain_text("moved on from the view")
 
-    panel.get_by_role("link", name="Next").click()
+    panel.get_by_role("button", name="Next").click()
     expect(panel).to_contain_text(second.question)
     parameter(page, "part", "2")
     page.go_back()

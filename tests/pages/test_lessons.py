@@ -121,9 +121,21 @@ def test_a_part_that_does_not_exist_is_the_nearest_or_the_first(part, shown):
 
 def test_start_lists_every_lesson_with_level_and_minutes():
     app = open_page()
-    links = {link.proto.label: link.proto.query_string for link in app.get("page_link")}
+    names = {one.proto.label for one in app.get("page_link")} | {one.label for one in app.button}
     for slug in lessons.names():
         lesson = lessons.load(slug)
-        assert f"lesson={slug}" in links[f"**{lesson.title}**"]
+        assert f"**{lesson.title}**" in names
         said = f"{lesson.level.capitalize()} · {lesson.minutes} minutes"
         assert said in [caption.value for caption in app.caption]
+
+
+def test_the_next_part_on_the_same_page_is_in_the_url():
+    first, app = follow("effort", 1)
+    app.button(key="to_effort_2_Next").click()
+    run(app)
+    second = lessons.load("effort").parts[1]
+    assert second.question in text(app)
+    assert first.question not in text(app)
+    assert app.query_params["part"] == "2"
+    assert app.query_params["query"] == second.view["query"]
+    assert "moved on" not in text(app)

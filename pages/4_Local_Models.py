@@ -4,31 +4,31 @@ import streamlit as st
 
 from kmviz import ui
 from kmviz.figures import falk as figures
-from kmviz.ui import falk, falk_words
+from kmviz.ui import falk, falk_views, falk_words
 
 problem = ui.frame("Local models", own=falk.OWN)
 st.markdown(
-    "Instead of one large SVM, a small one on the k nearest points of each of some centres, chosen "
-    "so that every training point is among the k' nearest of a centre. A query goes to one of them."
+    "Many small SVMs, each on the k nearest points of a centre that answers for its k' nearest."
 )
 most = falk.limit(problem)
-left, right = st.columns(2)
-left.slider(
-    "k: points each local SVM is trained on", 2, max(most, 3), key="k", disabled=most < 3
+row = st.columns([2, 2, 5, 3, 4], vertical_alignment="bottom")
+row[0].number_input("Exact k", 2, max(most, 3), key="k", disabled=most < 3)
+row[1].number_input(
+    "k'", 1, st.session_state["k"], None, key="kp", placeholder="k/2",
+    help="Points that a centre answers for. Empty: half of k.",
 )  # fmt: skip
-right.slider("k': points a centre answers for", 1, st.session_state["k"], key="kp")
-one, two, three, four = st.columns(4)
-one.selectbox("Who answers", list(falk.SELECTS), key="select", format_func=falk.SELECTS.get)
-two.selectbox("Centres in", list(falk.COVERS), key="cover", format_func=falk.COVERS.get)
-three.selectbox("Kernel width", list(falk.WIDTHS), key="width", format_func=falk.WIDTHS.get)
-four.toggle(
+row[2].selectbox("Who answers", list(falk.SELECTS), key="select", format_func=falk.SELECTS.get)
+row[3].selectbox("Centres in", list(falk.COVERS), key="cover", format_func=falk.COVERS.get)
+row[4].selectbox("Kernel width", list(falk.WIDTHS), key="width", format_func=falk.WIDTHS.get)
+page = falk.page(problem)
+falk_views.slider(problem, page)
+st.markdown(falk_words.sentence(problem, page))
+ui.metrics(falk_words.metrics(problem, page))
+st.subheader("The map large: zoom, hide, save", anchor=False)
+st.toggle(
     "Mark noise", key="removed",
     help="Training rows that the model of their own centre puts into the other class.",
 )  # fmt: skip
-
-page = falk.page(problem)
-ui.metrics(falk_words.metrics(problem, page))
-st.markdown(falk_words.sentence(problem, page))
 picture = figures.local_map(ui.plane(problem), falk.map_of(problem, page), problem.query)
 ui.chart(
     picture, "local_map",

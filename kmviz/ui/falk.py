@@ -12,6 +12,7 @@ import streamlit as st
 from numpy.typing import NDArray
 
 from kmviz.figures.falk import zero_lines
+from kmviz.methods import progress
 from kmviz.methods.falk import FaLKClassifier
 from kmviz.traces import LocalMap, LocalModel, LocalReading, LocalTrace
 from kmviz.ui import state
@@ -23,7 +24,7 @@ from kmviz.ui.work import Shelf
 
 OWN = {
     "k": Number(60, 2, 2000),
-    "kp": Number(30, 1, 2000),
+    "kp": Number(None, 1, 2000, whole=True),
     "select": Choice("point", "center"),
     "cover": Choice("random", "tree"),
     "width": Choice("machine", "local"),
@@ -40,9 +41,13 @@ WIDTHS = {"machine": "the machine's", "local": "each its own (median)"}
 DRAWN = 50
 #: Test rows that accuracies rest on, at most.
 MOST_ROWS = 10_000
-SWEEP = (5, 10, 20, 40, 80, 160, 320, 640, 1280)
+#: Sizes that are trained in advance; with many features, where each takes longer, fewer.
+SWEEP = (5, 10, 15, 20, 30, 40, 60, 80, 120, 160, 320, 640, 1280)
+SHORT_SWEEP = (5, 10, 20, 40, 80, 160, 320)
+#: Where k' was chosen: how many times as many points k may be in the sweep.
+MOST_TIMES = 8
 
-_regions, _sweeps = Shelf(8), Shelf(16)
+_regions, _sweeps, _asked = Shelf(8), Shelf(4), Shelf(64)
 
 
 @dataclass(frozen=True, eq=False)
@@ -78,8 +83,25 @@ def limit(problem: Problem) -> int:
     """Keep k within the data and k' within k; return the largest k."""
     most = min(2000, len(problem.data.X_train))
     state.limit("k", 2, most)
-    state.limit("kp", 1, st.session_state["k"])
+    if st.session_state["kp"] is not None:
+        state.limit("kp", 1, st.session_state["k"])
     return most
+
+
+def is_linked() -> bool:
+    """Whether k' is half of k, and stays so when k moves."""
+    session = st.session_state
+    return session["kp"] in (None, max(1, session["k"] // 2))
+
+
+def cover_of(k: int) -> int:
+    """Return the k' that goes with a k."""
+    return max(1, k // 2) if is_linked() else min(st.session_state["kp"], k)
+
+
+def put_k(k: int) -> None:
+    """Choose a k, and a k' that stays half of it; from a callback."""
+    state.put(k=k, **({"kp": None} if is_linked() else {}))
 
 
 def parameters(problem: Problem, k: int, n_cover: int) -> dict[str, Any]:
@@ -101,7 +123,8 @@ def page(problem: Problem) -> Page:
     """Return the local models that the session describes, trained or from the cache."""
     session = st.session_state
     _compiled()
-    chosen, select = parameters(problem, session["k"], session["kp"]), session["select"]
+    chosen = parameters(problem, session["k"], cover_of(session["k"]))
+    select = session["select"]
     shown = show(problem, "falk", chosen, MOST_ROWS)
     reading, clf = shown.study.read(select=select), shown.study.classifier(select=select)
     record = clf.trace(problem.x)
@@ -177,31 +200,67 @@ def _local_lines(
     return np.concatenate(pieces).astype(np.float32)
 
 
-def sweep(problem: Problem, page: Page) -> pd.DataFrame:
-    """Return accuracy, cost, training time and number of models for growing k, k' half of it."""
-    key = (problem.key, tuple(sorted(parameters(problem, 0, 0).items())))
-    found = _sweeps.get(key, lambda: _swept(problem, page.shown.rows), "Training for every k")
-    return found[page.select]
+@dataclass(frozen=True, eq=False)
+class Size:
+    """Local models of one size, and what they make of the test rows.
+
+    Attributes
+    ----------
+    k : int
+    study : FaLKStudy
+    seconds : float
+        Time that training took.
+    """
+
+    k: int
+    study: Any
+    seconds: float
 
 
-def _swept(problem: Problem, asked: NDArray[Any]) -> dict[str, pd.DataFrame]:
-    """Return a table for each way to choose who answers: the models are the same."""
+def sizes(problem: Problem, page: Page) -> list[Size]:
+    """Return the local models of every size of the sweep, trained once, and those shown."""
+    key = _key(problem)
+    found = _sweeps.get(key, lambda: _trained(problem, page.shown.rows), "Training for every k:")
+    here = Size(st.session_state["k"], page.shown.study, page.shown.fit_seconds)
+    return sorted([*(size for size in found if size.k != here.k), here], key=lambda size: size.k)
+
+
+def _key(problem: Problem) -> tuple:
+    n_cover = 0 if is_linked() else st.session_state["kp"]
+    return (problem.key, tuple(sorted(parameters(problem, 0, n_cover).items())))
+
+
+def _trained(problem: Problem, asked: NDArray[Any]) -> list[Size]:
     data = problem.data
     n, d = data.X_train.shape
-    most = min(n, 1280 if d <= 60 else 320)
-    rows: dict[str, list[tuple]] = {select: [] for select in SELECTS}
-    for k in [k for k in SWEEP if k <= most] or [n]:
+    wanted = [k for k in (SWEEP if d <= 60 else SHORT_SWEEP) if k <= n] or [n]
+    if not is_linked():
+        least = st.session_state["kp"]
+        wanted = [k for k in wanted if least <= k <= MOST_TIMES * least]
+    found = []
+    for i, k in enumerate(wanted):
+        progress.report(i / len(wanted), f"{k}")
         start = time.perf_counter()
-        chosen = parameters(problem, k, max(1, k // 2))
-        clf = FaLKClassifier(**chosen).fit(data.X_train, data.y_train)
-        seconds, study = time.perf_counter() - start, clf.study(data.X_test[asked])
-        for select, table in rows.items():
-            reading = study.read(select=select)
-            steps = max(float(reading.steps.mean()), 0.1)  # drawn on a log scale
-            accuracy = _accuracy(problem, reading, asked)
-            table.append((k, accuracy, steps, seconds, len(clf.models_)))
-    names = ["n_neighbors", "accuracy", "steps", "seconds", "models"]
-    return {select: pd.DataFrame(table, columns=names) for select, table in rows.items()}
+        clf = FaLKClassifier(**parameters(problem, k, cover_of(k))).fit(data.X_train, data.y_train)
+        found.append(Size(k, clf.study(data.X_test[asked]), time.perf_counter() - start))
+    return found
+
+
+def read(problem: Problem, page: Page, size: Size) -> LocalReading:
+    """Return what the models of one size make of the test rows, asked once."""
+    key = (_key(problem), size.k, page.select)
+    return _asked.get(key, lambda: size.study.read(select=page.select))
+
+
+def sweep(problem: Problem, page: Page) -> pd.DataFrame:
+    """Return accuracy, cost, training time and number of models for growing k."""
+    rows = []
+    for size in sizes(problem, page):
+        reading = read(problem, page, size)
+        steps = max(float(reading.steps.mean()), 0.1)  # drawn on a log scale
+        accuracy = _accuracy(problem, reading, page.shown.rows)
+        rows.append((size.k, accuracy, steps, size.seconds, len(size.study.fitted.models_)))
+    return pd.DataFrame(rows, columns=["n_neighbors", "accuracy", "steps", "seconds", "models"])
 
 
 def whole(problem: Problem) -> dict[str, float]:

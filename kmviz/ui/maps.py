@@ -39,10 +39,10 @@ def effort_view(
         x, y, rows = grid(problem, CELLS)
         study = study_of(now, rows, "map") if keep else now.study.fitted.study(rows)
         steps = study.frames(name, values, **choice).steps
-        return _map(problem, x, y, steps.reshape(len(values), CELLS, CELLS))
+        return effort_map(problem, x, y, steps.reshape(len(values), CELLS, CELLS))
     if problem.image_shape:
         steps = now.study.frames(name, values, **choice).steps
-        return _strip(now, steps, problem.image_shape)
+        return effort_strip(now, steps, problem.image_shape)
     return None
 
 
@@ -61,7 +61,8 @@ def axes(problem: Problem) -> dict[str, Any]:
     return {"x": live.Axis(across, (x[0], x[-1])), "y": live.Axis(up, (y[0], y[-1]))}
 
 
-def _map(problem: Problem, x: NDArray, y: NDArray, steps: NDArray) -> live.Chart:
+def effort_map(problem: Problem, x: NDArray, y: NDArray, steps: NDArray) -> live.Chart:
+    """Return the map of the steps that each cell takes, (positions, rows upwards, columns)."""
     m = max(problem.n_vectors, 2)
     star = problem.x[None]
     line = boundary_line(problem, width=2.5)
@@ -83,7 +84,8 @@ def _map(problem: Problem, x: NDArray, y: NDArray, steps: NDArray) -> live.Chart
     )  # fmt: skip
 
 
-def _strip(now: Shown, steps: NDArray, shape: tuple[int, int]) -> live.Images:
+def effort_strip(now: Shown, steps: NDArray, shape: tuple[int, int]) -> live.Images:
+    """Return the queries that take fewest and most steps, (positions, queries)."""
     order = np.argsort(steps, axis=1, kind="stable")
     ends = np.hstack([order[:, :ENDS], order[:, -ENDS:]])
     bank, place = np.unique(ends, return_inverse=True)

@@ -6,7 +6,17 @@ from sklearn.svm import SVC
 
 from kmviz import FaLKClassifier, datasets
 from kmviz.machines import KernelMachine
-from tests.pages.helpers import array, figure, metric, open_page, run, trace
+from kmviz.ui import live
+from tests.pages.helpers import (
+    array,
+    figure,
+    live_arrays,
+    live_value,
+    metric,
+    open_page,
+    run,
+    trace,
+)
 
 PAGE = "pages/4_Local_Models.py"
 BANANA = {"data": "banana", "C": 10, "gamma": 0.5}
@@ -29,8 +39,9 @@ def page():
 
 
 def test_a_link_opens_the_view(shown):
-    assert shown.slider(key="k").value == 40
-    assert shown.slider(key="kp").value == 10
+    assert live_value(shown, "k") == "40"
+    assert shown.number_input(key="k").value == 40
+    assert shown.number_input(key="kp").value == 10
     assert shown.selectbox(key="select").value == "center"
     assert shown.query_params["k"] == "40"
     assert len(array(trace(shown, "local_map", "its neighbourhood")["x"])) == 40
@@ -61,10 +72,8 @@ def test_charts_are_light(shown):
 
 def test_the_sweep_has_every_k(shown):
     sizes = array(trace(shown, "local_sweep", "accuracy")["x"])
-    assert sizes.tolist() == [5, 10, 20, 40, 80, 160, 320]
-    models = array(trace(shown, "local_sweep", "accuracy")["customdata"]).astype(int)
+    assert sizes.tolist() == [10, 15, 20, 30, 40, 60, 80]  # from k' to 8 k'
     assert (array(trace(shown, "local_sweep", "training time")["y"]) > 0).all()
-    assert (np.diff(models) < 0).all()
 
 
 def shown_models(k, n_cover, **kernel):
@@ -111,7 +120,8 @@ def test_take_home_code_makes_what_the_page_shows(page):
 )
 def test_what_is_off_falls_back(params):
     page = open_page(PAGE, **params)
-    assert 1 <= page.slider(key="kp").value <= page.slider(key="k").value
+    k, n_cover = page.number_input(key="k").value, page.number_input(key="kp").value
+    assert n_cover is None or 1 <= n_cover <= k
     assert page.selectbox(key="select").value == "point"
 
 
@@ -128,3 +138,60 @@ def test_local_widths(page):
     run(page)
     assert "gamma='local'" in page.code[0].value
     assert float(metric(page, "Accuracy").rstrip("%")) > 80
+
+
+def test_half_of_k_stays_half_where_nothing_else_was_chosen():
+    page = open_page(PAGE, data="banana", k=40)
+    sizes = array(trace(page, "local_sweep", "accuracy")["x"])
+    assert sizes.tolist() == [5, 10, 15, 20, 30, 40, 60, 80, 120, 160, 320]
+    models = array(trace(page, "local_sweep", "accuracy")["customdata"]).astype(int)
+    assert (np.diff(models) < 0).all()
+    assert "n_cover=20" in page.code[0].value
+    page.number_input(key="k").set_value(33)
+    run(page)
+    assert live_value(page, "k") == "33"
+    assert "n_cover=16" in page.code[0].value
+    page.number_input(key="kp").set_value(9)
+    run(page)
+    assert "n_cover=9" in page.code[0].value
+    assert page.query_params["kp"] == "9"
+
+
+def test_the_slider_draws_what_a_fit_of_each_size_answers():
+    page = open_page(PAGE, **BANANA, k=40, query=3)
+    owner, points, _, line, ring, _ = live_arrays(page, "k", "local_map")["layers"]
+    heat = live_arrays(page, "k", "effort_map")["layers"][0]
+    share = live_arrays(page, "k", "local_sweep")["layers"][0]
+    cells = np.meshgrid(live.at(owner["x"], 0), live.at(owner["y"], 0))
+    rows = np.column_stack([axis.ravel() for axis in cells])
+    for position, k in ((1, 10), (5, 40)):
+        data, clf = shown_models(k, k // 2)
+        asked = live.at(owner["owner"], position)
+        assert np.mean(asked == clf.apply(rows)) > 0.99  # the places are sent in single precision
+        steps = heat["levels"][live.at(heat["values"], position)]
+        said = np.clip(clf.models_.sizes()[asked], 1, None)
+        np.testing.assert_allclose(steps, said, rtol=0.03)
+        assert live.at(share["y"], 0)[position] == pytest.approx(
+            100 * clf.score(data.X_test[:2000], data.y_test[:2000]), abs=1e-4
+        )
+        home = clf.local_model(clf.trace(data.X_test[3]).model)
+        circle = np.column_stack([live.at(ring[axis], position) for axis in "xy"])
+        away = np.linalg.norm(circle - data.X_train[home.center], axis=1)
+        np.testing.assert_allclose(away, home.outer, rtol=1e-4)
+    assert len(live.at(points["x"], 0)) == len(data.X_train)
+    assert len(live.at(line["x"], 0)) > 10
+
+
+def test_moving_along_the_sweep_trains_only_what_is_shown(page, monkeypatch):
+    page.session_state["k"] = 60
+    run(page)
+    monkeypatch.setattr(FaLKClassifier, "fit", None)
+    page.session_state["k"] = 40
+    run(page)
+    assert live_value(page, "k") == "40"
+
+
+@pytest.mark.parametrize("data", ["two_spirals", "digits", "heart"])
+def test_all_positions_are_light(data):
+    page = open_page(PAGE, data=data, k=20)
+    assert sum(len(part.proto.bytes) for part in page.get("bidi_component")) < 1_000_000

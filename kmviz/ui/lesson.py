@@ -52,7 +52,8 @@ def link(lesson: Lesson, number: int, label: str, icon: str) -> None:
         menu.page_link(page, label, view, icon)
         return
     key = f"to_{lesson.slug}_{number}_{label}"
-    st.button(label, key, icon=icon, on_click=state.show, args=(view, page.opening))
+    show, given = state.show, (view, page.opening)
+    st.button(label, key, icon=icon, type="tertiary", on_click=show, args=given)
 
 
 def begin(title: str, place: Any) -> None:
@@ -133,13 +134,14 @@ def _ways(now: _Open) -> None:
     lesson, number = now.lesson, now.number
     slugs = lessons.names()
     after = slugs[slugs.index(lesson.slug) + 1 :]
-    with st.container(horizontal=True):
+    with st.container(horizontal=True, vertical_alignment="center"):
         if number > 1:
             link(lesson, number - 1, "Previous", ":material/arrow_back:")
         if number < len(lesson.parts):
             link(lesson, number + 1, "Next", ":material/arrow_forward:")
         elif after:
-            link(lessons.load(after[0]), 1, "Next lesson", ":material/arrow_forward:")
+            link(lessons.load(after[0]), 1, "Next", ":material/arrow_forward:")
+    with st.container(horizontal=True, horizontal_alignment="right"):
         st.button("End the lesson", key="lesson_end", type="tertiary", on_click=_leave)
 
 

@@ -46,7 +46,7 @@ def test_the_next_lesson_opens_its_own_page(visit):
     view = "&".join(f"{k}={v}" for k, v in lessons.load("cost").parts[1].view.items())
     page = visit(f"/?{view}&lesson=cost&part=2")
     panel = page.locator(".st-key-lesson")
-    panel.get_by_role("link", name="Next lesson").click()
+    panel.get_by_role("link", name="Next").click()
     expect(panel).to_contain_text("part 1 of 4", timeout=60_000)
     expect(page.locator("h1").first).to_have_text("Nearest support vectors")
     settle(page)

@@ -21,7 +21,7 @@ row[2].selectbox("Who answers", list(falk.SELECTS), key="select", format_func=fa
 row[3].selectbox("Centres in", list(falk.COVERS), key="cover", format_func=falk.COVERS.get)
 row[4].selectbox("Kernel width", list(falk.WIDTHS), key="width", format_func=falk.WIDTHS.get)
 page = falk.page(problem)
-falk_views.slider(problem, page)
+top = st.container()  # filled once every k is trained: the rest need not wait for it
 st.markdown(falk_words.sentence(problem, page))
 ui.metrics(falk_words.metrics(problem, page))
 st.subheader("The map large: zoom, hide, save", anchor=False)
@@ -37,6 +37,8 @@ ui.chart(
     on_select=ui.pick("local_map"),
 )  # fmt: skip
 ui.look_for(falk_words.look_at_map(problem, page))
+with top:
+    falk_views.slider(problem, page)
 
 st.subheader("How local should it be?", anchor=False)
 table = falk.sweep(problem, page)

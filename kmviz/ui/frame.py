@@ -6,7 +6,7 @@ from collections.abc import Mapping
 
 import streamlit as st
 
-from kmviz.ui import controls, lesson, menu, problem, state
+from kmviz.ui import controls, lesson, menu, problem, state, work
 from kmviz.ui.params import Control, Param
 
 ICON = "🧭"  # in the browser's tab: a :material/ icon there would ask a font host
@@ -71,6 +71,7 @@ def _begin(title: str, own: Mapping[str, Control | Param] | None, heading: str |
         for entry in menu.PAGES:
             menu.page_link(entry)
     st.title(heading or title, anchor=False)
+    work.bars_here()
     lesson.begin(title, place)
     if state.lost_upload():
         st.warning(

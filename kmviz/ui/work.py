@@ -18,6 +18,8 @@ from kmviz.methods import progress
 
 Made = TypeVar("Made")
 
+_PLACE = "kmviz.bars"
+
 
 class Private(str):
     """A name of something that belongs to one visitor."""
@@ -75,9 +77,18 @@ class Shelf:
         return st.session_state.setdefault(f"kmviz.shelf.{id(self)}", OrderedDict())
 
 
+def bars_here() -> None:
+    """Let the bars of this run stand here.
+
+    A bar that stood where the work is asked for would move everything below it: Streamlit tells
+    elements by their place, and would draw them all anew in the next run, which has no bar.
+    """
+    st.session_state[_PLACE] = st.empty()
+
+
 def shown(make: Callable[[], Made], text: str) -> Made:
     """Return `make()`, its progress shown as a bar."""
-    place = st.empty()
+    place = st.session_state.get(_PLACE) or st.empty()
     bar, said = place.progress(0.0, text), 0.0
 
     def show(share: float, now: str) -> None:

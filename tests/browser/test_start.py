@@ -82,8 +82,9 @@ def test_choices_hold_from_page_to_page_and_back_returns(visit):
 
 
 def test_a_malformed_url_shows_the_defaults(visit):
-    page = visit("/?data=%00%FF&kernel=1&C=ten&gamma=-3&query=none&pair=--&n=0x10&seed=1e99")
-    expect(page.get_by_text("The data: banana")).to_have_count(1)
+    off = "data=%00%FF&kernel=1&C=ten&gamma=-3&query=none&pair=--&n=0x10&seed=1e99"
+    page = visit(f"/?{off}&lesson=%00&part=x")
+    expect(page.get_by_text("The data: checkerboard")).to_have_count(1)
     assert shown(page, "C") == "10"
 
 

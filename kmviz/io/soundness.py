@@ -70,7 +70,7 @@ def _refuse_svc(svc: Any) -> None:
         shaped(name, getattr(svc, name), pairs)
     vectors = svc.support_vectors_
     if not callable(svc.kernel) and not issparse(vectors):
-        shaped("support_vectors_", vectors, m, svc.n_features_in_)
+        shaped("support_vectors_", vectors, m, getattr(svc, "n_features_in_", None))
     if len(svc.shape_fit_) != 2 or (m and int(np.max(svc.support_)) >= svc.shape_fit_[0]):
         raise ValueError("support_ names rows that the SVC was not trained on.")
     within("support_", svc.support_, 0, max(int(svc.shape_fit_[0]), 1))

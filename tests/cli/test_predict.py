@@ -143,6 +143,8 @@ def test_stopped_half_way_it_leaves_nothing_behind(model, long_file, tmp_path, n
     process = subprocess.Popen(
         [sys.executable, "-m", "kmviz", "predict", model, long_file, "--out", out],
         cwd=ROOT, env=ENV, stderr=subprocess.PIPE, text=True,
+        # A shell lets what it runs in the background ignore Ctrl-C, and so all that that starts.
+        preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL),
     )  # fmt: skip
     deadline = time.monotonic() + 60
     while not list(tmp_path.glob(".labels*")) and time.monotonic() < deadline:

@@ -43,7 +43,7 @@ from kmviz.evaluation.papers.falk_data import (
     Rows,
     large_rows,
 )  # fmt: skip
-from kmviz.evaluation.papers.falk_rivals import rivals
+from kmviz.evaluation.papers.falk_systems import rivals
 from kmviz.kernels import Polynomial
 from kmviz.machines.named import string_kernel
 from kmviz.methods.falk import FaLKClassifier, KNNSVMClassifier

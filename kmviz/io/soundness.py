@@ -57,6 +57,8 @@ def _refuse_svc(svc: Any) -> None:
     """libsvm reads the counts of vectors, and then as many of them."""
     counts = np.asarray(svc._n_support)
     m, classes = len(svc.support_), len(svc.classes_)
+    if classes < 2:
+        raise ValueError(f"it knows {classes} classes, and an SVC tells two or more apart.")
     within("_n_support", counts, 0, m + 1)
     shaped("_n_support", counts, 2 if classes == 2 else classes)
     if int(counts.sum()) != m:

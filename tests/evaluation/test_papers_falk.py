@@ -6,7 +6,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from kmviz.evaluation.papers import falk, falk_data, falk_rivals
+from kmviz.evaluation.papers import falk, falk_data, falk_systems
 
 ROOT = Path(__file__).resolve().parents[2]
 
@@ -74,25 +74,25 @@ def test_local_parameters_are_chosen_for_each_way_to_select():
 
 
 def test_every_rival_of_the_experiment_is_measured(monkeypatch):
-    monkeypatch.setattr(falk_rivals, "ROWS", (400,))
-    monkeypatch.setattr(falk_rivals, "SVC_PARAMETERS", {"checker-b": (4.0, 256.0)})
-    monkeypatch.setattr(falk_rivals, "within", lambda seconds, call, *args: call(*args))
-    monkeypatch.setattr(falk_rivals, "large_rows", lambda name, n: falk.large_rows(name, n, 500))
-    table = falk_rivals.rivals().set_index("method")
-    assert list(table.index) == list(falk_rivals.methods(1.0, 1.0, 10))
+    monkeypatch.setattr(falk_systems, "ROWS", (400,))
+    monkeypatch.setattr(falk_systems, "SVC_PARAMETERS", {"checker-b": (4.0, 256.0)})
+    monkeypatch.setattr(falk_systems, "within", lambda seconds, call, *args: call(*args))
+    monkeypatch.setattr(falk_systems, "large_rows", lambda name, n: falk.large_rows(name, n, 500))
+    table = falk_systems.rivals().set_index("method")
+    assert list(table.index) == list(falk_systems.methods(1.0, 1.0, 10))
     assert (table["ours"] > 45).all()
     assert table.loc["LibSVM", "train_vs_libsvm"] == 1.0
-    assert table.loc["CPSP", "vectors"] == falk_rivals.VECTORS
+    assert table.loc["CPSP", "vectors"] == falk_systems.VECTORS
 
 
 def test_what_takes_too_long_is_cut_off_and_said(monkeypatch):
-    assert falk_rivals.within(30.0, max, 1, 2) == 2
-    assert falk_rivals.within(0.1, sum, range(10**12)) is None
+    assert falk_systems.within(30.0, max, 1, 2) == 2
+    assert falk_systems.within(0.1, sum, range(10**12)) is None
     with pytest.raises(RuntimeError, match="ValueError"):
-        falk_rivals.within(30.0, int, "seven")
-    monkeypatch.setattr(falk_rivals, "within", lambda *args: None)
+        falk_systems.within(30.0, int, "seven")
+    monkeypatch.setattr(falk_systems, "within", lambda *args: None)
     rows = falk.large_rows("checker-b", 100, 50)
-    table = falk_rivals._case("checker-b", rows, 10, 5.0)
+    table = falk_systems._case("checker-b", rows, 10, 5.0)
     assert (table["note"] == "cut off after 5 CPU seconds").all()
     assert table["ours"].isna().all()
 

@@ -19,6 +19,7 @@ import pkgutil
 import sys
 from collections.abc import Iterable
 from functools import cache
+from hashlib import sha256
 from pathlib import Path
 from typing import IO, Any
 from zipfile import ZIP_DEFLATED, BadZipFile, ZipFile
@@ -34,6 +35,9 @@ MAX_BYTES = 2 * 2**30
 #: The form of the files, and the entry that names it. It changes when an estimator stored before
 #: would be read wrongly.
 SCHEMA, STAMP = 2, "kmviz.json"
+
+#: Letters of the digest that a file ends with.
+DIGEST = 64
 
 #: Parts of kmviz whose classes a stored estimator may consist of.
 PARTS = (
@@ -120,11 +124,17 @@ def _is_lost(name: str) -> bool:
 
 
 def _stamped(content: bytes) -> bytes:
-    """Add which kmviz wrote a file, and in which form."""
+    """Add which kmviz wrote a file, in which form, and at its end a digest of all before."""
     file = io.BytesIO(content)
     with ZipFile(file, "a", ZIP_DEFLATED) as archive:
         archive.writestr(STAMP, json.dumps({"kmviz": __version__, "schema": SCHEMA}))
-    return file.getvalue()
+        archive.comment = bytes(DIGEST)  # room for it
+    written = file.getvalue()[:-DIGEST]
+    return written + _digest(written)
+
+
+def _digest(content: bytes) -> bytes:
+    return sha256(content).hexdigest().encode()
 
 
 def load(path: File, trusted: Iterable[str] = ()) -> Any:
@@ -160,7 +170,7 @@ def load(path: File, trusted: Iterable[str] = ()) -> Any:
     try:
         with ZipFile(io.BytesIO(content)) as archive:
             _refuse_bomb(archive, name)
-            _refuse_other_schemas(archive, name)
+            _refuse_other_schemas(archive, content, name)
         loaded = skops.loads(content, trusted=allowed)
         refuse_unsound(loaded)
         return loaded
@@ -233,7 +243,7 @@ def _refuse_foreign(content: bytes, name: str) -> None:
         )
 
 
-def _refuse_other_schemas(archive: ZipFile, name: str) -> None:
+def _refuse_other_schemas(archive: ZipFile, content: bytes, name: str) -> None:
     """Refuse a kmviz estimator that was written in another form than this version reads."""
     if STAMP not in archive.namelist():
         if b'"kmviz.methods.' in archive.read("schema.json"):
@@ -249,6 +259,8 @@ def _refuse_other_schemas(archive: ZipFile, name: str) -> None:
             f"{name} was written by kmviz {str(written)[:20]}, in a form that kmviz {__version__} "
             "does not read. Load it with that version, or fit and store it again."
         )
+    if _digest(content[:-DIGEST]) != content[-DIGEST:]:
+        raise StorageError(f"{name} was changed on its way: its bytes are not those written.")
 
 
 def _refuse_bomb(archive: ZipFile, name: str) -> None:

@@ -119,7 +119,7 @@ def test_a_broken_or_oversize_upload_says_what_is_wrong(visit, tmp_path):
         upload(page, {"name": name, "mimeType": "text/csv", "buffer": content})
         error = page.locator('[data-testid="stAlert"]').filter(has_text=re.compile(says, re.I))
         expect(error).to_have_count(1)
-        expect(page.get_by_text("The data: banana")).to_have_count(1)
+        expect(page.get_by_text("The data: checkerboard")).to_have_count(1)
     big = tmp_path / "big.csv"
     big.write_bytes(b"1,2\n" * (13 * 2**20))
     upload(page, big)

@@ -24,7 +24,8 @@ class Live {
   // Something has arrived, or size or colours may have changed.
   refresh() {
     const stand = arrived.stands.get(this.mount), parts = (stand?.parts ?? []).map(partOf);
-    if (!stand || parts.some((part) => !part)) return;
+    // Off the page there are neither sizes nor colours; the observer calls again once it is back.
+    if (!stand || !this.root.isConnected || parts.some((part) => !part)) return;
     const isNew = stand !== this.stand && stand.heard >= this.moves && !this.slider.busy;
     const digests = stand.parts.join();
     if (digests !== this.digests) this.load(parts, stand);
@@ -91,6 +92,7 @@ class Live {
 
   place() {
     const theme = readTheme(this.root), ratio = globalThis.devicePixelRatio;
+    if (!theme) return;
     for (const entry of this.views.values()) {
       const width = entry.figure.clientWidth, key = `${width} ${ratio} ${theme.key}`;
       if (!width || entry.placed === key && entry.width !== null) continue;

@@ -6,6 +6,7 @@ function readTheme(element) {
   const get = (name) => style.getPropertyValue(`--st-${name}`).trim();
   const list = (name) => get(name).split(/,(?![^(]*\))/).map((color) => color.trim());
   const named = { ink: get("text-color"), paper: get("background-color"), faint: get("border-color") };
+  if (!named.ink) return null; // off the page nothing has a colour
   list("chart-categorical-colors").forEach((color, i) => (named[`categorical ${i}`] = color));
   const ramps = {
     sequential: list("chart-sequential-colors"),

@@ -20,11 +20,11 @@ from kmviz import NSVClassifier, ReducedSetClassifier, VirtualSVClassifier, data
 from kmviz.evaluation.cost import one_thread, timing_table
 from kmviz.kernels import Polynomial
 from kmviz.machines import KernelMachine
-from kmviz.methods.reduced.basis import Basis
-from kmviz.methods.reduced.objective import Distance
-from kmviz.methods.reduced.path import move_together, target_of
-from kmviz.methods.reduced.search import best_start
-from kmviz.methods.reduced.space import space_of
+from kmviz.methods.reduction.basis import Basis
+from kmviz.methods.reduction.objective import Distance
+from kmviz.methods.reduction.path import move_together, target_of
+from kmviz.methods.reduction.search import best_start
+from kmviz.methods.reduction.space import space_of
 
 KERNEL = Polynomial(degree=5, gamma=1.0, coef0=0.0)
 

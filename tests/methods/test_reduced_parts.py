@@ -10,13 +10,13 @@ from sklearn.svm import SVC
 from kmviz.kernels import RBF, Linear, Normalized, Polynomial
 from kmviz.machines import KernelMachine
 from kmviz.methods.progress import Cancelled, listening
-from kmviz.methods.reduced.basis import Basis, fastest_order
 from kmviz.methods.reduced.engine import corridor, first_safe, widened
-from kmviz.methods.reduced.objective import Distance, exact_weights
-from kmviz.methods.reduced.path import grow, move_together, renew, target_of
-from kmviz.methods.reduced.search import _Gain, by_fixed_point, by_gradient, by_selection
-from kmviz.methods.reduced.space import OpaqueSpace, space_of
 from kmviz.methods.reduced.threshold import bayes_threshold, errors_at
+from kmviz.methods.reduction.basis import Basis, fastest_order
+from kmviz.methods.reduction.objective import Distance, exact_weights
+from kmviz.methods.reduction.path import grow, move_together, renew, target_of
+from kmviz.methods.reduction.search import _Gain, by_fixed_point, by_gradient, by_selection
+from kmviz.methods.reduction.space import OpaqueSpace, space_of
 
 X, Y = make_moons(120, noise=0.2, random_state=0)
 KERNELS = [

@@ -12,9 +12,9 @@ import kmviz
 from kmviz import ReducedSetClassifier
 from kmviz.kernels import RBF, Linear, Normalized, Polynomial
 from kmviz.machines import KernelMachine
-from kmviz.methods.reduced.objective import Distance
-from kmviz.methods.reduced.shared import _together, outputs, share, union
-from kmviz.methods.reduced.space import space_of
+from kmviz.methods.reduction.objective import Distance
+from kmviz.methods.reduction.shared import _together, outputs, share, union
+from kmviz.methods.reduction.space import space_of
 
 X, Y = load_iris(return_X_y=True)
 KERNELS = [RBF(0.5), Polynomial(3, 0.1, 1.0), Polynomial(5, 0.1, 0.0), Normalized(Polynomial(4))]

@@ -43,11 +43,11 @@ from kmviz.evaluation.papers.reduced_digits import (
 from kmviz.kernels import RBF
 from kmviz.machines import KernelMachine
 from kmviz.methods.progress import listening, part, report
-from kmviz.methods.reduced.basis import Basis
-from kmviz.methods.reduced.path import grow, move_together, target_of
-from kmviz.methods.reduced.search import by_gradient
-from kmviz.methods.reduced.space import space_of
 from kmviz.methods.reduced.threshold import bayes_threshold, errors_at
+from kmviz.methods.reduction.basis import Basis
+from kmviz.methods.reduction.path import grow, move_together, target_of
+from kmviz.methods.reduction.search import by_gradient
+from kmviz.methods.reduction.space import space_of
 
 Row = tuple[str, float, float]
 

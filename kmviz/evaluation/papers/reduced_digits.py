@@ -15,10 +15,10 @@ from kmviz import datasets
 from kmviz.kernels import Polynomial
 from kmviz.machines import KernelMachine
 from kmviz.methods.progress import part, report
-from kmviz.methods.reduced.path import grow
-from kmviz.methods.reduced.shared import outputs, share, union
-from kmviz.methods.reduced.space import space_of
 from kmviz.methods.reduced.threshold import bayes_threshold
+from kmviz.methods.reduction.path import grow
+from kmviz.methods.reduction.shared import outputs, share, union
+from kmviz.methods.reduction.space import space_of
 from kmviz.methods.transforms import Straighten
 from kmviz.methods.virtual import VirtualSVClassifier
 

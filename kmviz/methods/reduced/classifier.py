@@ -48,12 +48,12 @@ from kmviz.machines.as_svc import as_svc
 from kmviz.methods.base import BinaryProblem, MachineClassifier
 from kmviz.methods.promise import Promise, upper_bound
 from kmviz.methods.reduced.engine import CONFIDENCE, ReducedEngine
-from kmviz.methods.reduced.path import ReducedPath, grow, grow_every
-from kmviz.methods.reduced.shared import outputs, share, union
 from kmviz.methods.reduced.sizing import HeldProblem, count, hold_out, smallest
-from kmviz.methods.reduced.space import OpaqueSpace, Space, space_of
 from kmviz.methods.reduced.study import ReducedStudy
 from kmviz.methods.reduced.threshold import bayes_threshold
+from kmviz.methods.reduction.path import ReducedPath, grow, grow_every
+from kmviz.methods.reduction.shared import outputs, share, union
+from kmviz.methods.reduction.space import OpaqueSpace, Space, space_of
 
 METHODS = ("auto", "joint", "incremental", "fixed_point", "selection", "eigen")
 

@@ -27,8 +27,8 @@ from kmviz.loops.threads import over_chunks
 from kmviz.machines import KernelMachine
 from kmviz.machines.soundness import shaped
 from kmviz.methods.promise import Promise, upper_bound
-from kmviz.methods.reduced.objective import Floats
-from kmviz.methods.reduced.path import ReducedPath, Stage
+from kmviz.methods.reduction.objective import Floats
+from kmviz.methods.reduction.path import ReducedPath, Stage
 from kmviz.traces import ReducedTrace
 
 CONFIDENCE = 0.95

@@ -20,8 +20,8 @@ from sklearn.utils.validation import assert_all_finite
 
 from kmviz.machines import KernelMachine
 from kmviz.methods.base import BinaryProblem
-from kmviz.methods.reduced.path import ReducedPath, grow
-from kmviz.methods.reduced.space import Space
+from kmviz.methods.reduction.path import ReducedPath, grow
+from kmviz.methods.reduction.space import Space
 
 
 @dataclass(frozen=True, eq=False)

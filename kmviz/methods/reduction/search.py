@@ -15,8 +15,8 @@ from collections.abc import Callable
 import numpy as np
 from scipy.optimize import minimize
 
-from kmviz.methods.reduced.basis import Basis
-from kmviz.methods.reduced.objective import Floats, pull, values_and_slopes
+from kmviz.methods.reduction.basis import Basis
+from kmviz.methods.reduction.objective import Floats, pull, values_and_slopes
 
 Search = Callable[[Basis], Floats]
 

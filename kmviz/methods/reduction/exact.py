@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from kmviz.methods.reduced.objective import Floats, Target
+from kmviz.methods.reduction.objective import Floats, Target
 
 
 def directions(target: Target, degree: int) -> Floats:

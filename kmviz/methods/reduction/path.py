@@ -21,16 +21,16 @@ from threadpoolctl import threadpool_limits
 
 from kmviz.machines import KernelMachine
 from kmviz.methods.progress import report
-from kmviz.methods.reduced import exact, search
-from kmviz.methods.reduced.basis import Basis
-from kmviz.methods.reduced.objective import (
+from kmviz.methods.reduction import exact, search
+from kmviz.methods.reduction.basis import Basis
+from kmviz.methods.reduction.objective import (
     Distance,
     Floats,
     Target,
     exact_weights,
     lower_factor,
 )
-from kmviz.methods.reduced.space import OpaqueSpace, Space
+from kmviz.methods.reduction.space import OpaqueSpace, Space
 
 #: The joint phase ends after this much work, n m (d + 200) a step (a kernel value costs as much as
 #: 200 products), or after so many steps: some ten seconds.
@@ -207,7 +207,7 @@ def moved_sizes(last: int) -> list[int]:
 
     Examples
     --------
-    >>> from kmviz.methods.reduced.path import moved_sizes
+    >>> from kmviz.methods.reduction.path import moved_sizes
     >>> moved_sizes(30)[-6:]
     [18, 20, 22, 24, 27, 30]
     """

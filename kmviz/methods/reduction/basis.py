@@ -9,7 +9,7 @@ from __future__ import annotations
 import numpy as np
 from scipy.linalg import solve_triangular
 
-from kmviz.methods.reduced.objective import JITTER, Floats, Target, lower_factor
+from kmviz.methods.reduction.objective import JITTER, Floats, Target, lower_factor
 
 
 class Basis:

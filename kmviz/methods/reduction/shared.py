@@ -18,9 +18,9 @@ from threadpoolctl import threadpool_limits
 
 from kmviz.kernels import is_known
 from kmviz.machines import KernelMachine
-from kmviz.methods.reduced.objective import Floats, Target, exact_weights, working_type
-from kmviz.methods.reduced.path import descend
-from kmviz.methods.reduced.space import Space
+from kmviz.methods.reduction.objective import Floats, Target, exact_weights, working_type
+from kmviz.methods.reduction.path import descend
+from kmviz.methods.reduction.space import Space
 
 #: Kernel values in one block of answers.
 BLOCK = 1 << 21

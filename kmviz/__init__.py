@@ -24,6 +24,7 @@ if TYPE_CHECKING:  # the same names again, for those who read types
         FaLKClassifier as FaLKClassifier,
         KNNSVMClassifier as KNNSVMClassifier,
         LocalNoiseReducer as LocalNoiseReducer,
+        PartitionedFaLK as PartitionedFaLK,
     )
     from kmviz.methods.nsv import NSVClassifier as NSVClassifier
     from kmviz.methods.reduced import ReducedSetClassifier as ReducedSetClassifier
@@ -54,6 +55,7 @@ _HOMES = {
     "LaSVMClassifier": "kmviz.methods.rivals",
     "LocalNoiseReducer": "kmviz.methods.falk",
     "NSVClassifier": "kmviz.methods.nsv",
+    "PartitionedFaLK": "kmviz.methods.falk",
     "RampSVMClassifier": "kmviz.methods.rivals",
     "ReducedSetClassifier": "kmviz.methods.reduced",
     "SVTreeClassifier": "kmviz.methods.svtree",

@@ -10,11 +10,18 @@ path trains a global SVM.
 - `models`: the local SVMs in flat arrays,
 - `selection`: FaLK-SVMl's choice of k, C and width (definition 5), and the bound of eq. 13,
 - `local`: what the eager and the lazy classifier share,
-- `classifier`, `lazy`, `noise`: FaLK-SVM(c, l), kNNSVM, and the noise reducers.
+- `classifier`, `lazy`, `noise`: FaLK-SVM(c, l), kNNSVM, and the noise reducers,
+- `partitioned`: FaLK-SVM on more rows than memory holds (`sources`, `boxes`, `cells`).
 """
 
 from kmviz.methods.falk.classifier import FaLKClassifier
 from kmviz.methods.falk.lazy import KNNSVMClassifier
 from kmviz.methods.falk.noise import LocalNoiseReducer
+from kmviz.methods.falk.partitioned import PartitionedFaLK
 
-__all__ = ["FaLKClassifier", "KNNSVMClassifier", "LocalNoiseReducer"]
+__all__ = [
+    "FaLKClassifier",
+    "KNNSVMClassifier",
+    "LocalNoiseReducer",
+    "PartitionedFaLK",
+]

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from math import isfinite
+from numbers import Integral
 from typing import Any
 
 import numpy as np
@@ -16,7 +17,14 @@ from sklearn.base import BaseEstimator
 from sklearn.pipeline import Pipeline
 from sklearn.svm import SVC, NuSVC
 
+from kmviz.kernels import RBF, Linear, Normalized, Polynomial
 from kmviz.machines.soundness import shaped, within
+
+#: Cells of a sparse matrix, zeros included: it is read as a full one.
+MOST_CELLS = 2**28
+
+#: Powers that a polynomial kernel is raised to.
+MOST_DEGREE = 1_000
 
 #: Objects of one file that are looked through; no estimator has more.
 MOST_OBJECTS = 200_000
@@ -29,6 +37,10 @@ def refuse_unsound(loaded: Any) -> None:
             _refuse_svc(thing)
         elif isinstance(thing, Pipeline):
             _refuse_pipeline(thing)
+        elif issparse(thing):
+            _refuse_sparse(thing)
+        elif isinstance(thing, Linear | Polynomial | RBF | Normalized):
+            _refuse_kernel(thing)
         elif type(thing).__module__.startswith("kmviz.") and hasattr(thing, "check"):
             thing.check()
 
@@ -79,10 +91,29 @@ def _refuse_svc(svc: Any) -> None:
     for name in ("_probA", "_probB"):
         if len(found := getattr(svc, name)):
             shaped(name, found, pairs)
+    if not isinstance(svc.degree, Integral) or svc.degree > MOST_DEGREE:
+        raise ValueError(f"degree={svc.degree!r} is no whole number up to {MOST_DEGREE}.")
     for name in ("C", "_gamma", "coef0", "degree", "nu"):
         value = getattr(svc, name, 1.0)
         if not isfinite(float(value)) or abs(float(value)) > 1e12:
             raise ValueError(f"{name}={value!r} is out of range.")
+
+
+def _refuse_kernel(kernel: Any) -> None:
+    """A kernel was made without the checks that it makes itself."""
+    if not isinstance(kernel, Linear):
+        kernel.__post_init__()
+    if isinstance(kernel, Polynomial) and kernel.degree > MOST_DEGREE:
+        raise ValueError(f"degree={kernel.degree} is more than {MOST_DEGREE}.")
+
+
+def _refuse_sparse(matrix: Any) -> None:
+    """SciPy trusts the places that a matrix says its values have."""
+    if matrix.format not in ("csr", "csc"):
+        raise ValueError(f"it holds a sparse matrix of form {matrix.format!r}; csr is read.")
+    if matrix.shape[0] * matrix.shape[1] > MOST_CELLS:
+        raise ValueError(f"it holds a sparse matrix of {matrix.shape[0]} x {matrix.shape[1]}.")
+    matrix.check_format(full_check=True)
 
 
 def _refuse_pipeline(pipeline: Pipeline) -> None:

@@ -26,6 +26,7 @@ from zipfile import ZIP_DEFLATED, BadZipFile, ZipFile
 from zlib import error as ZlibError
 
 from kmviz import __version__
+from kmviz.io.bombs import BombError, schema_within
 from kmviz.io.soundness import refuse_unsound
 from kmviz.io.whole import written_whole
 
@@ -44,10 +45,12 @@ PARTS = (
     "kernels", "machines", "methods", "datasets.encoder", "io.table",
 )  # fmt: skip
 
-#: What fitted scikit-learn estimators hold beside what skops trusts by itself: a frozen machine,
-#: a grid search with its folds and its estimator's own score, calibrated classifiers.
+#: What fitted scikit-learn estimators hold beside what skops trusts by itself: sparse rows, a frozen
+#: machine, a grid search with its folds and its estimator's own score, calibrated classifiers.
 BESIDE = (
     "numpy.dtype",
+    "scipy.sparse._csr.csr_matrix",
+    "scipy.sparse._csr.csr_array",
     "sklearn.frozen._frozen.FrozenEstimator",
     "sklearn.calibration._CalibratedClassifier",
     "sklearn.calibration._SigmoidCalibration",
@@ -165,11 +168,11 @@ def load(path: File, trusted: Iterable[str] = ()) -> Any:
     from skops.io.exceptions import UntrustedTypesFoundException
 
     content, name = _content(path)
-    _refuse_foreign(content, name)
+    refuse_foreign(content, name)
     allowed = [*trusted_types(), *trusted]
     try:
         with ZipFile(io.BytesIO(content)) as archive:
-            _refuse_bomb(archive, name)
+            schema_of(archive, name)
             _refuse_other_schemas(archive, content, name)
         loaded = skops.loads(content, trusted=allowed)
         refuse_unsound(loaded)
@@ -231,7 +234,7 @@ def _content(file: File) -> tuple[bytes, str]:
     return file.read(), Path(str(getattr(file, "name", "The file"))).name
 
 
-def _refuse_foreign(content: bytes, name: str) -> None:
+def refuse_foreign(content: bytes, name: str) -> None:
     if content[:1] == b"\x80" or content[:2] in (b"(d", b"(l", b"c_"):
         raise StorageError(
             f"{name} is a pickle, which can run any code when opened, so it was not opened. "
@@ -263,12 +266,11 @@ def _refuse_other_schemas(archive: ZipFile, content: bytes, name: str) -> None:
         raise StorageError(f"{name} was changed on its way: its bytes are not those written.")
 
 
-def _refuse_bomb(archive: ZipFile, name: str) -> None:
-    unfolded = sum(entry.file_size for entry in archive.infolist())
-    if unfolded > MAX_BYTES:
-        raise StorageError(
-            f"{name} unfolds to {unfolded / 2**30:.1f} GB; at most {MAX_BYTES / 2**30:.0f} GB "
-            "are loaded."
-        )
+def schema_of(archive: ZipFile, name: str, most: int | None = None) -> dict[str, Any]:
+    """Return what a file says it holds; StorageError where that is too much, or nothing."""
     if "schema.json" not in archive.namelist():
         raise StorageError(f"{name} is a zip archive without a skops schema.")
+    try:
+        return schema_within(archive, MAX_BYTES if most is None else most)
+    except BombError as error:
+        raise StorageError(f"{name} {error}") from error

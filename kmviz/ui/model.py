@@ -6,11 +6,10 @@ import hashlib
 from dataclasses import dataclass
 from typing import Any
 
-import numpy as np
 import streamlit as st
 
-from kmviz.io.storage import StorageError, load
-from kmviz.machines import KernelMachine
+from kmviz.io.storage import StorageError
+from kmviz.io.strangers import MACHINES, load_from_stranger
 from kmviz.ui.prepare import literal
 from kmviz.ui.problem import Problem
 
@@ -31,9 +30,9 @@ def section(problem: Problem) -> None:
     """Draw the upload of a fitted model, and what became of it."""
     with st.expander("Use your own trained model", icon=":material/model_training:"):
         st.file_uploader(
-            "A fitted SVC, or a pipeline that ends in one, stored with skops. It takes the place "
-            "of the machine on the left. Types that are not scikit-learn's or kmviz's own are "
-            "listed and refused; pickles are never opened.",
+            f"A fitted {', '.join(MACHINES)}, or a pipeline of scalers that ends in one, stored "
+            "with skops. It takes the place of the machine on the left. Other types are listed "
+            "and refused; pickles are never opened.",
             ["skops"],
             key="model_file",
             max_upload_size=MEGABYTES,
@@ -85,18 +84,5 @@ def _read() -> None:
 
 def read(content: bytes, name: str) -> Model:
     """Return the model in a file; StorageError where it is none that can be compared."""
-    estimator = load(content)
-    try:
-        machine = KernelMachine.from_estimator(estimator)
-        _width(estimator)
-        n_classes = len(estimator.classes_)
-    except Exception as error:
-        raise StorageError(
-            f"{name} holds a {type(estimator).__name__}, which is not a trained kernel machine "
-            f"for two classes: {error}"
-        ) from error
-    if n_classes != 2:
-        raise StorageError(f"{name} knows {n_classes} classes; a machine for two is wanted.")
-    if not np.isfinite(machine.beta).all():
-        raise StorageError(f"{name} has weights that are no numbers. Train and store it again.")
+    estimator = load_from_stranger(content, name)
     return Model(estimator, hashlib.sha256(content).hexdigest(), name)

@@ -203,7 +203,7 @@ def test_a_missing_file_is_a_missing_file(tmp_path):
 
 def test_only_classes_of_this_package_and_of_scikit_learn_are_trusted():
     names = storage.trusted_types()
-    assert all(name.startswith(("kmviz.", "sklearn.", "numpy.")) for name in names)
+    assert all(name.startswith(("kmviz.", "sklearn.", "numpy.", "scipy.sparse.")) for name in names)
     assert "kmviz.kernels.RBF" in names
     assert not any(".cli." in name or ".ui." in name for name in names)
 

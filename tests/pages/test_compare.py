@@ -197,7 +197,7 @@ def test_a_fitted_model_is_read_and_others_are_refused():
     read = model.read(dumps(SVC().fit(X, y)), "svc.skops")
     assert read.estimator.n_features_in_ == 2
     for content, said in [
-        (dumps(kmviz.datasets.TableEncoder([], [], [])), "not a trained kernel machine"),
+        (dumps(kmviz.datasets.TableEncoder([], [], [])), "TableEncoder, which is not taken"),
         (dumps(SVC()), "not a trained kernel machine"),
         (b"\x80\x04 pickled", "pickle"),
         (b"nonsense", "not a skops file"),

@@ -13,14 +13,13 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 import pandas as pd
-import pyarrow as pa
-import pyarrow.parquet as pq
 
+from kmviz.datasets.arrow import BATCH_ROWS, arrow_frames
 from kmviz.datasets.content import File, encoding_of, kind_of, read_bytes
 from kmviz.datasets.errors import DataError
 
 MAX_COLUMNS = 10_000
-MAX_CELLS = 50_000_000  # compressed files may unfold to much more than their size
+MAX_DECODED = 400 * 2**20  # bytes: compressed files may unfold to much more than their size
 
 _DELIMITERS = "\t;,"  # the first wins a tie: decimal commas look like separators
 _DECIMAL_COMMA = re.compile(r"^\s*[+-]?(\d+|\d{1,3}(\.\d{3})+),\d+([eE][+-]?\d+)?\s*$")
@@ -47,7 +46,8 @@ def read_frame(file: File) -> tuple[pd.DataFrame, list[str]]:
     content, name = read_bytes(file)
     kind = kind_of(content[:16], name)
     if kind != "text":
-        frames = _up_to_limit(_arrow_frames(io.BytesIO(content), kind, name, 100_000), name)
+        parts = _arrow_frames(io.BytesIO(content), kind, name, BATCH_ROWS, MAX_DECODED)
+        frames = [frame for frame in parts if len(frame)]
         if not frames:
             raise DataError(f"{name} has no rows. Add rows and try again.")
         return pd.concat(frames), []
@@ -110,11 +110,7 @@ def _dialect(text: str, name: str) -> _Dialect:
             f"The first line of {name} is not readable: {str(error).rstrip('.')}. Give its "
             "columns short names and save it as CSV again."
         ) from error
-    if len(header) > MAX_COLUMNS:
-        raise DataError(
-            f"{name} has {len(header):,} columns; at most {MAX_COLUMNS:,} are read. "
-            "Keep the columns that matter."
-        )
+    _refuse_wide(len(header), name)
     if len(header) < 2:
         raise DataError(
             f"{name} has only one column. A table needs one column to predict and others to "
@@ -220,57 +216,19 @@ def _decimal_points(frame: pd.DataFrame) -> bool:
     return found
 
 
-def _arrow_frames(stream: Any, kind: str, name: str, rows: int) -> Iterator[pd.DataFrame]:
-    """Batches of a Parquet or Arrow file; pandas' own metadata is not trusted."""
-    start = 1
-    try:
-        for batch in _batches(stream, kind, rows):
-            if batch.num_columns > MAX_COLUMNS:
-                raise DataError(
-                    f"{name} has {batch.num_columns:,} columns; at most {MAX_COLUMNS:,} are "
-                    "read. Keep the columns that matter."
-                )
-            titles = _column_names([str(title) for title in batch.schema.names], name)
-            _refuse_bytes(batch, titles, name)
-            batch.validate(full=True)  # text that is none would fail much later
-            frame = pa.Table.from_batches([batch]).to_pandas(ignore_metadata=True)
-            frame.columns = pd.Index(titles)
-            frame.index = pd.RangeIndex(start, start + len(frame))
-            start += len(frame)
-            yield frame
-    except (pa.ArrowException, OSError) as error:
-        raise DataError(f"{name} is damaged: {str(error).rstrip('.')}. Save it again.") from error
+def _arrow_frames(
+    stream: Any, kind: str, name: str, rows: int, most: int | None = None
+) -> Iterator[pd.DataFrame]:
+    """Frames of a Parquet or Arrow file, with the names of columns that a table may have."""
+    for frame in arrow_frames(stream, kind, name, rows, most):
+        _refuse_wide(frame.shape[1], name)
+        frame.columns = pd.Index(_column_names([str(title) for title in frame.columns], name))
+        yield frame
 
 
-def _refuse_bytes(batch: pa.RecordBatch, titles: list[str], name: str) -> None:
-    for title, kind in zip(titles, batch.schema.types, strict=True):
-        if pa.types.is_binary(kind) or pa.types.is_large_binary(kind):
-            raise DataError(
-                f"Column {title!r} of {name} holds bytes, neither numbers nor text. Leave it out."
-            )
-
-
-def _batches(stream: Any, kind: str, rows: int) -> Iterator[pa.RecordBatch]:
-    if kind == "parquet":
-        # pre_buffer would keep all that was read until the end: the whole file
-        parquet = pq.ParquetFile(stream, pre_buffer=False)
-        yield from parquet.iter_batches(batch_size=rows, use_threads=False)
-    elif kind == "arrow":
-        reader = pa.ipc.open_file(stream)
-        for j in range(reader.num_record_batches):
-            yield reader.get_batch(j)
-    else:
-        yield from pa.ipc.open_stream(stream)
-
-
-def _up_to_limit(frames: Iterable[pd.DataFrame], name: str) -> list[pd.DataFrame]:
-    """Parts of a compressed table, refused as soon as they unfold to too many cells."""
-    kept: list[pd.DataFrame] = []
-    cells = 0
-    for frame in frames:
-        cells += frame.size
-        if cells > MAX_CELLS:
-            raise DataError(f"{name} has more than {MAX_CELLS:,} cells. Keep a sample of its rows.")
-        if len(frame):
-            kept.append(frame)
-    return kept
+def _refuse_wide(n_columns: int, name: str) -> None:
+    if n_columns > MAX_COLUMNS:
+        raise DataError(
+            f"{name} has {n_columns:,} columns; at most {MAX_COLUMNS:,} are read. "
+            "Keep the columns that matter."
+        )

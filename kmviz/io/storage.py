@@ -45,8 +45,8 @@ PARTS = (
     "kernels", "machines", "methods", "datasets.encoder", "io.table",
 )  # fmt: skip
 
-#: What fitted scikit-learn estimators hold beside what skops trusts by itself: sparse rows, a frozen
-#: machine, a grid search with its folds and its estimator's own score, calibrated classifiers.
+#: What fitted scikit-learn estimators hold beside what skops trusts by itself: sparse rows, a
+#: frozen machine, a grid search with its folds and the score of its estimator, calibrated ones.
 BESIDE = (
     "numpy.dtype",
     "scipy.sparse._csr.csr_matrix",

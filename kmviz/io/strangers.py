@@ -149,7 +149,9 @@ def _refuse_odd_rows(estimator: Any) -> None:
         for step in first_steps(estimator):
             rows = np.asarray(step.transform(rows))
             if rows.ndim != 2 or rows.shape[1] > MOST_COLUMNS or not np.isfinite(rows).all():
-                raise ValueError(f"{type(step).__name__} makes no finite numbers of a row of zeros.")
+                raise ValueError(
+                    f"{type(step).__name__} makes no finite numbers of a row of zeros."
+                )
     machine = last_step(estimator)
     if rows.shape[1] != int(machine.n_features_in_):
         raise ValueError(

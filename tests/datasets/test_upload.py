@@ -142,13 +142,57 @@ def test_too_large():
         read_table(over)
 
 
-def test_a_small_file_that_unfolds_to_too_many_cells(monkeypatch):
-    frame = pd.DataFrame({"a": np.zeros(300_000), "class": np.zeros(300_000)})
-    bomb = table(frame, "parquet")
-    assert len(bomb) < 20_000
-    monkeypatch.setattr(frames_module, "MAX_CELLS", 500_000)
-    with pytest.raises(DataError, match="more than 500,000 cells"):
-        read_table(bomb)
+def arrow_file(found, **options):
+    """An Arrow file, compressed as Feather is."""
+    file = io.BytesIO()
+    with pa.ipc.new_file(file, found.schema, options=pa.ipc.IpcWriteOptions(**options)) as writer:
+        writer.write_table(found)
+    return file.getvalue()
+
+
+def parquet_file(found):
+    file = io.BytesIO()
+    pq.write_table(found, file, compression="zstd")
+    return file.getvalue()
+
+
+LONG = pa.DictionaryArray.from_arrays(pa.array([0] * 400, pa.int32()), pa.array(["x" * 50_000]))
+BOMBS = {  # name: a file of some kilobytes, of which 20 MB would be made
+    "numbers": parquet_file(pa.table({"a": np.zeros(10**6), "class": np.zeros(10**6)})),
+    "numbers in Arrow": arrow_file(pa.table({"a": np.zeros(2 * 10**6)}), compression="zstd"),
+    "a long text": parquet_file(pa.table({"a": LONG.dictionary_decode()})),
+    "a long text by reference": parquet_file(pa.table({"a": LONG})),
+    "a long text in Arrow": arrow_file(pa.table({"a": LONG}), compression="lz4"),
+    "texts in Arrow": arrow_file(pa.table({"a": LONG.dictionary_decode()}), compression="lz4"),
+}
+
+
+@pytest.mark.parametrize("case", BOMBS)
+def test_a_small_file_that_unfolds_to_much_is_refused_before(case, monkeypatch):
+    assert len(BOMBS[case]) < 200_000
+    monkeypatch.setattr(frames_module, "MAX_DECODED", 2**20)
+    with pytest.raises(DataError, match="unfolds to more than 1"):
+        read_table(BOMBS[case])
+
+
+@pytest.mark.parametrize("made", [parquet_file, arrow_file])
+def test_lists_are_refused_before_they_are_read(made):
+    with pytest.raises(DataError, match="'a' of table holds lists or records"):
+        read_table(made(pa.table({"a": [[0.0] * 9] * 4, "y": ["a", "b"] * 2})))
+
+
+def test_a_text_that_is_no_cell_of_a_table():
+    with pytest.raises(DataError, match="'a' of table holds a text of more than"):
+        read_table(parquet_file(pa.table({"a": ["x" * 200_000, "z"], "y": ["a", "b"]})))
+
+
+def test_texts_by_reference_are_read_as_texts():
+    frame = pa.table({"a": [1.0, 2.0, 3.0] * 8, "class": ["no", "yes", "yes"] * 8})
+    coded = frame.set_column(1, "class", frame["class"].dictionary_encode())
+    for made in (parquet_file, arrow_file):
+        assert read_table(made(coded)).class_names == ("no", "yes")
+        np.testing.assert_array_equal(read_table(made(coded)).X_test,
+                                      read_table(made(frame)).X_test)  # fmt: skip
 
 
 def test_good_table():

@@ -97,11 +97,11 @@ class _Walk:
             return sum(map(self.size, thing))
         if not isinstance(thing, dict):
             return 0
-        identity = thing.get("__id__")
-        named = isinstance(identity, int) and bool(identity)  # as 0 is no name to skops
+        found = thing.get("__id__")
+        identity = found if isinstance(found, int) else 0  # 0 is no name to skops
         if isinstance(file := thing.get("file"), str):
-            self.files.add((identity if named else (len(self.files),), file))
+            self.files.add((identity or (len(self.files),), file))
         size = 1 + sum(map(self.size, thing.values()))
-        if named and self._sizes.setdefault(identity, size) != size:
+        if identity and self._sizes.setdefault(identity, size) != size:
             raise BombError("has two different objects under one name.")
         return size

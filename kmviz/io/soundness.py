@@ -91,7 +91,7 @@ def _refuse_svc(svc: Any) -> None:
     for name in ("_probA", "_probB"):
         if len(found := getattr(svc, name)):
             shaped(name, found, pairs)
-    if not isinstance(svc.degree, Integral) or svc.degree > MOST_DEGREE:
+    if not isinstance(svc.degree, Integral) or int(svc.degree) > MOST_DEGREE:
         raise ValueError(f"degree={svc.degree!r} is no whole number up to {MOST_DEGREE}.")
     for name in ("C", "_gamma", "coef0", "degree", "nu"):
         value = getattr(svc, name, 1.0)

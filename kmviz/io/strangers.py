@@ -83,7 +83,7 @@ def load_from_stranger(content: bytes, name: str) -> Any:
         for step in [*first_steps(estimator), last_step(estimator)]:
             RULES.get(type(step).__name__, _no_rule)(step)
         _refuse_odd_rows(estimator)
-    except (ValueError, TypeError, AttributeError, IndexError, MemoryError) as error:
+    except (ValueError, TypeError, AttributeError, LookupError, MemoryError) as error:
         raise StorageError(f"{name} is not taken: {error}") from error
     return estimator
 
@@ -125,10 +125,10 @@ def _bound_machine(machine: Any) -> None:
 
 def _bound_polynomial(step: Any) -> None:
     degree = step.degree if isinstance(step.degree, tuple | list) else (0, step.degree)
-    for value in (*degree, step._max_degree):
+    for value in (*degree, vars(step)["_max_degree"]):
         _refuse_above("degree of PolynomialFeatures", value, MOST_DEGREE)
     for name in ("n_output_features_", "_n_out_full"):
-        _refuse_above(f"{name} of PolynomialFeatures", getattr(step, name), MOST_COLUMNS)
+        _refuse_above(f"{name} of PolynomialFeatures", vars(step)[name], MOST_COLUMNS)
 
 
 def _refuse_above(name: str, value: Any, most: float) -> None:

@@ -1,8 +1,10 @@
 """Blocks of local models: gather a neighbourhood, find its width, solve one SVM a pair of classes.
 
-Models come out flat: how many vectors each (model, pair) has, and one long list of training rows
-and weights in that order. With two classes +1 is the second; with more, +1 is the first of the
-pair, as scikit-learn has it.
+Only pairs of classes that a neighbourhood holds are solved and kept: `classes` lists those of each
+model, rising, and its machines follow in the order of `itertools.combinations`. Models come out
+flat: how many vectors each machine has, and one long list of training rows and weights in that
+order. With two classes in all +1 is the second; with more, +1 is the first of the pair, as
+scikit-learn has it.
 """
 
 from __future__ import annotations
@@ -100,43 +102,41 @@ def append(members, beta, index, weight, filled):
 
 @compiled_finite
 def train_pairs(
-    members, labels, n_classes, C, tol, steps, points, gamma, K, known, diagonal, work, room,
-    counts, bias, index, weight, filled,
+    members, labels, classes, is_binary, C, tol, steps, points, gamma, K, known, diagonal, work,
+    room, counts, bias, index, weight, filled,
 ):  # fmt: skip
-    """Train one neighbourhood, all pairs of classes; returns the new length of the flat list and
-    whether every solution was reached."""
+    """Train one neighbourhood, all pairs of its classes; returns the new length of the flat list
+    and whether every solution was reached."""
     n = members.shape[0]
     y, lower, upper, exact, beta = work[0], work[1], work[2], work[3], work[4]
-    pair, reached = 0, True
-    for a in range(n_classes):
-        for b in range(a + 1, n_classes):
-            first, second = (b, a) if n_classes == 2 else (a, b)
-            present = boxes(members, labels, first, second, C, y, lower, upper)
+    machine, reached = 0, True
+    for a in range(classes.shape[0]):
+        for b in range(a + 1, classes.shape[0]):
+            first, second = (classes[b], classes[a]) if is_binary else (classes[a], classes[b])
+            boxes(members, labels, first, second, C, y, lower, upper)
+            intercept, _, is_solved = solve(
+                n, points, gamma, K, known, diagonal, y, lower, upper, tol, steps, room, exact,
+                beta,
+            )  # fmt: skip
+            bias[machine] = -intercept
+            reached = reached and is_solved
             before = filled
-            if present == 3:
-                intercept, _, is_solved = solve(
-                    n, points, gamma, K, known, diagonal, y, lower, upper, tol, steps, room,
-                    exact, beta,
-                )  # fmt: skip
-                bias[pair] = -intercept
-                reached = reached and is_solved
-                filled = append(members, beta, index, weight, filled)
-            else:
-                bias[pair] = one_class_bias(present)
-            counts[pair] = filled - before
-            pair += 1
+            filled = append(members, beta, index, weight, filled)
+            counts[machine] = filled - before
+            machine += 1
     return filled, reached
 
 
 @compiled_finite
 def train_radial(
-    rows, labels, n_classes, neighbors, gamma, percentile, C, tol, steps,
+    rows, labels, class_starts, classes, is_binary, neighbors, gamma, percentile, C, tol, steps,
     counts, bias, gammas, index, weight,
 ):  # fmt: skip
     """Train a block of models with RBF kernels; gamma <= 0 takes each its own width.
 
-    Fills `counts`, `bias` (models, pairs), `gammas` (models,), `index` and `weight` (flat);
-    returns the length of the flat list and how many models ran out of steps.
+    `classes[class_starts[m] : class_starts[m + 1]]` are those of model m. Fills `counts`, `bias`
+    (machines,), `gammas` (models,), `index` and `weight` (flat); returns the length of the flat
+    list and how many models ran out of steps.
     """
     n_models, n = neighbors.shape
     width = (n + PAD - 1) // PAD * PAD
@@ -146,29 +146,28 @@ def train_radial(
     diagonal = np.ones(width, dtype=np.float32)
     work, room = np.zeros((5, width)), workspace(width)
     scratch = np.empty(SAMPLED_PAIRS)
-    filled, short = 0, 0
+    filled, short, machine = 0, 0, 0
     for m in range(n_models):
         members = neighbors[m]
-        mixed = False
-        for t in range(1, n):
-            mixed = mixed or labels[members[t]] != labels[members[0]]
+        own = classes[class_starts[m] : class_starts[m + 1]]
         gammas[m] = gamma
-        if mixed or gamma <= 0.0:
+        if own.shape[0] > 1 or gamma <= 0.0:
             gather(rows, members, points)
             if gamma <= 0.0:
                 gammas[m] = local_gamma(points, n, percentile, scratch)
         known[:] = False
         filled, reached = train_pairs(
-            members, labels, n_classes, C, tol, steps, points, np.float32(gammas[m]), K, known,
-            diagonal, work, room, counts[m], bias[m], index, weight, filled,
+            members, labels, own, is_binary, C, tol, steps, points, np.float32(gammas[m]), K, known,
+            diagonal, work, room, counts[machine:], bias[machine:], index, weight, filled,
         )  # fmt: skip
+        machine += own.shape[0] * (own.shape[0] - 1) // 2
         short += not reached
     return filled, short
 
 
 @compiled_finite
 def train_given(
-    members, labels, n_classes, K, diagonal, C, tol, steps, counts, bias, index, weight
+    members, labels, classes, is_binary, K, diagonal, C, tol, steps, counts, bias, index, weight
 ):
     """Train one neighbourhood whose kernel matrix (float32, padded) is given."""
     width = K.shape[0]
@@ -176,8 +175,8 @@ def train_given(
     work, room = np.zeros((5, width)), workspace(width)
     points = np.empty((1, width), dtype=np.float32)
     filled, reached = train_pairs(
-        members, labels, n_classes, C, tol, steps, points, np.float32(1.0), K, known, diagonal,
-        work, room, counts, bias, index, weight, 0,
+        members, labels, classes, is_binary, C, tol, steps, points, np.float32(1.0), K, known,
+        diagonal, work, room, counts, bias, index, weight, 0,
     )  # fmt: skip
     return filled, 1 - reached
 
@@ -185,13 +184,14 @@ def train_given(
 def warm() -> None:
     """Compile for the types in use."""
     members, labels = np.arange(2, dtype=np.int32), np.arange(2, dtype=np.int32)
-    counts, bias = np.zeros((1, 1), dtype=np.int64), np.zeros((1, 1))
+    counts, bias = np.zeros(1, dtype=np.int64), np.zeros(1)
     flat = np.empty(2, dtype=np.int32), np.empty(2)
+    starts = np.array([0, 2])
     for dtype in (np.float32, np.float64):
         rows = np.arange(2, dtype=dtype)[:, None]
         train_radial(
-            rows, labels, 2, members[None], -1.0, 50.0, 1.0, 1e-3, 100, counts, bias, np.ones(1),
-            *flat,
+            rows, labels, starts, labels, True, members[None], -1.0, 50.0, 1.0, 1e-3, 100, counts,
+            bias, np.ones(1), *flat,
         )  # fmt: skip
     K = np.eye(PAD, dtype=np.float32)
-    train_given(members, labels, 2, K, K[0].copy(), 1.0, 1e-3, 100, counts[0], bias[0], *flat)
+    train_given(members, labels, labels, True, K, K[0].copy(), 1.0, 1e-3, 100, counts, bias, *flat)

@@ -13,26 +13,27 @@ from kmviz.methods.falk.neighbors import CoverTreeIndex
 def train_one(X, y, gamma, C, kernel=None):
     """Train one neighbourhood, all rows; return beta and the intercept."""
     members, labels = np.arange(len(X), dtype=np.int32), y.astype(np.int32)
-    counts, bias = np.zeros((1, 1), dtype=np.int64), np.zeros((1, 1))
+    counts, bias = np.zeros(1, dtype=np.int64), np.zeros(1)
+    both = np.arange(2, dtype=np.int32)
     index, weight = np.empty(len(X), dtype=np.int32), np.empty(len(X))
     if kernel is None:
         filled, short = falk_train.train_radial(
-            X, labels, 2, members[None], gamma, 50.0, C, 1e-3, 10**6, counts, bias, np.ones(1),
-            index, weight,
+            X, labels, np.array([0, 2]), both, True, members[None], gamma, 50.0, C, 1e-3, 10**6,
+            counts, bias, np.ones(1), index, weight,
         )  # fmt: skip
     else:
         width = -(-len(X) // falk_smo.PAD) * falk_smo.PAD
         K = np.zeros((width, width), dtype=np.float32)
         K[: len(X), : len(X)] = kernel(X, X)
         filled, short = falk_train.train_given(
-            members, labels, 2, K, np.diag(K).copy(), C, 1e-3, 10**6, counts[0], bias[0], index,
+            members, labels, both, True, K, np.diag(K).copy(), C, 1e-3, 10**6, counts, bias, index,
             weight,
         )  # fmt: skip
     assert short == 0
-    assert filled == counts[0, 0]
+    assert filled == counts[0]
     beta = np.zeros(len(X))
     beta[index[:filled]] = weight[:filled]
-    return beta, -bias[0, 0]
+    return beta, -bias[0]
 
 
 def dual(K, beta):

@@ -213,8 +213,8 @@ class FaLKClassifier(LocalClassifier):
             if radial:
                 self.gamma_ = LOCAL
             tried = choose_parameters(
-                scaled(self.embedded_, self._unit), self.labels_, len(self.classes_), self.index_,
-                self.kernel_, sizes, self.n_cover, seed, self.n_jobs,
+                scaled(self.embedded_, self._unit), self.labels_, self.index_, self.kernel_, sizes,
+                self.n_cover, seed, self.n_jobs,
             )  # fmt: skip
             self.selection_ = {name: tried[name].to_numpy() for name in tried}
             best = best_row(tried)
@@ -270,7 +270,7 @@ class FaLKClassifier(LocalClassifier):
         """
         rows = self._rows(X)
         which = np.broadcast_to(np.asarray(models, dtype=np.intp), len(rows))
-        return self._aggregate(self._evaluate(self.models_, which, rows))
+        return self._evaluate(self.models_, which, rows)
 
     def neighborhood(self, model: int) -> NDArray[np.int32]:
         """Return the k training rows that a local model was trained on, nearest first."""
@@ -311,7 +311,7 @@ class FaLKClassifier(LocalClassifier):
     def _misses(self, models: NDArray[Any], rows: NDArray[Any]) -> NDArray[np.bool_]:
         """Return which training rows given models put into another class."""
         outputs = self._evaluate(self.models_, models, self.rows_[rows])
-        return self.winners(self._aggregate(outputs)) != self.labels_[rows]
+        return self.winners(outputs) != self.labels_[rows]
 
     def _neighborhoods(self, models: NDArray[Any]) -> NDArray[np.int32]:
         centers = self._searched(self.rows_[self.centers_[models]])

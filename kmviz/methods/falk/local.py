@@ -19,7 +19,15 @@ from kmviz.machines import KernelMachine
 from kmviz.machines.named import gamma_for, named_kernel
 from kmviz.machines.soundness import shaped, within
 from kmviz.methods.base import FLOATS, PairsClassifier, as_query, is_clean
-from kmviz.methods.falk.models import LOCAL, LocalModels, answer, is_radial, unit_of, width_of
+from kmviz.methods.falk.models import (
+    LOCAL,
+    LocalModels,
+    answer,
+    answer_one,
+    is_radial,
+    unit_of,
+    width_of,
+)
 from kmviz.methods.falk.neighbors import EuclideanIndex, build_index, search_rows
 from kmviz.methods.falk.projection import principal_axes
 from kmviz.traces import LocalTrace
@@ -119,7 +127,7 @@ class LocalClassifier(PairsClassifier):
         With more than two classes it is scikit-learn's one-against-one aggregation, inside the
         neighbourhood.
         """
-        return self._aggregate(self._outputs(self._rows(X)))
+        return self._outputs(self._rows(X))
 
     def check(self) -> None:
         """Refuse arrays that do not fit together (ValueError)."""
@@ -151,19 +159,19 @@ class LocalClassifier(PairsClassifier):
             `decision_function` puts first.
         """
         rows, models, which, nearest = self._one(x)
-        place = self._pair_index(rows, pair)
-        machine = self._machine(models, int(which[0]), place)
+        place, alone = self._place(models, int(which[0]), self._pair_index(rows, pair))
+        machine = self._machine(models, int(which[0]), place, alone)
         values = np.zeros(0)
         if machine.n_vectors:
             pair_of_rows = (a.astype(np.float64, copy=False) for a in (rows, machine.vectors))
             values = np.asarray(machine.kernel(*pair_of_rows), dtype=np.float64)[0]
-        there = models.vectors(int(which[0]), place)
+        index = np.zeros(0, dtype=np.intp) if place is None else models.index[models.vectors(place)]
         return LocalTrace(
             exact=float(np.sum(machine.beta * values) - machine.bias),
-            output=float(self._evaluate(models, which, rows)[0, place]),
+            output=self._output(models, int(which[0]), place, alone, rows),
             stop=machine.n_vectors,
             partial=np.concatenate([[0.0], np.cumsum(machine.beta * values)]) - machine.bias,
-            index=np.concatenate([[-1], models.index[there]]).astype(np.intp),
+            index=np.concatenate([[-1], index]).astype(np.intp),
             value=np.concatenate([[0.0], values]),
             nearest=int(nearest[0]),
             center=int(self._centers(which, nearest)[0]),
@@ -177,7 +185,10 @@ class LocalClassifier(PairsClassifier):
         the machine of `pair`, positive for the pair's first class.
         """
         rows, models, which, _ = self._one(x)
-        return self._machine(models, int(which[0]), self._pair_index(rows, pair))
+        model = int(which[0])
+        return self._machine(
+            models, model, *self._place(models, model, self._pair_index(rows, pair))
+        )
 
     def _rows(self, X: Any) -> NDArray[Any]:
         if not hasattr(self, "index_"):
@@ -207,13 +218,32 @@ class LocalClassifier(PairsClassifier):
             )
 
     def _evaluate(self, models: LocalModels, which: Any, rows: Any) -> NDArray[np.float64]:
-        return answer(models, which, rows, self.embedded_, self.kernel_, self.n_jobs)
+        """Return what `decision_function` does, of models that are given."""
+        found = answer(models, which, rows, self.embedded_, self.kernel_, self.n_jobs)
+        return found[:, 0] if len(self.classes_) == 2 else found
 
-    def _machine(self, models: LocalModels, model: int, pair: int) -> KernelMachine:
-        there = models.vectors(model, pair)
+    def _place(self, models: LocalModels, model: int, pair: int) -> tuple[int | None, float]:
+        """Return the machine of a model for a pair of classes, and what it says without one."""
+        first, second = np.triu_indices(len(self.classes_), 1)
+        return models.machine_of(model, int(first[pair]), int(second[pair]))
+
+    def _output(
+        self, models: LocalModels, model: int, place: int | None, alone: float, rows: NDArray[Any]
+    ) -> float:
+        if place is None:
+            return alone
+        outputs = answer_one(models, model, rows, self.embedded_, self.kernel_)
+        return float(outputs[place - models.machines[model]])
+
+    def _machine(
+        self, models: LocalModels, model: int, place: int | None, alone: float
+    ) -> KernelMachine:
         kernel = self.kernel_
         if is_radial(kernel):
             kernel = RBF(float(models.gammas[model]))
+        if place is None:
+            return KernelMachine(self.rows_[:0], np.zeros(0), -alone, kernel)
+        there = models.vectors(place)
         return KernelMachine(
-            self.rows_[models.index[there]], models.weight[there], models.bias[model, pair], kernel
+            self.rows_[models.index[there]], models.weight[there], models.bias[place], kernel
         )

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+from collections.abc import Callable
 from itertools import pairwise
 from typing import Any
 
@@ -12,7 +13,7 @@ from numpy.typing import NDArray
 
 from kmviz.kernels import RBF, Linear, is_known
 from kmviz.loops import threads
-from kmviz.loops.falk_answer import answers
+from kmviz.loops.falk_answer import answers, local_scores
 from kmviz.loops.falk_smo import PAD
 from kmviz.loops.falk_train import train_given, train_radial
 from kmviz.machines.soundness import shaped, within
@@ -30,69 +31,129 @@ FIRST_STEPS, STEPS_A_POINT, MAX_STEPS = 10_000, 500, 1_000_000
 NARROWEST = 1e30
 #: Gamma that stands for "each model its own".
 LOCAL = -1.0
+#: Outputs of machines that are held at a time, for each thread.
+ENTRIES = 1 << 20
 #: Widths of data whose squares float32 holds well; and float64.
 NARROW, WIDE, WIDEST = 1e-15, 1e15, 1e150
 
 
 class LocalModels:
-    """M models, each with one binary machine a pair of classes.
+    """M models, each with one binary machine for each pair of the classes that it saw.
 
     Attributes
     ----------
-    starts : array of shape (M P + 1,)
-        Vectors of model m and pair p stand at `starts[m P + p]` up to the next start.
+    class_starts : array of shape (M + 1,)
+        The classes of model m stand in `classes` at `class_starts[m]` up to the next start.
+    classes : array of shape (L,)
+        Codes of the classes in each neighbourhood, rising.
+    machines : array of shape (M + 1,)
+        The machines of model m are number `machines[m]` up to the next, in the order of
+        `itertools.combinations` of its classes. A model of one class has none.
+    starts : array of shape (T + 1,)
+        Vectors of machine t stand at `starts[t]` up to the next start.
     index : array of shape (S,)
         Their training rows.
     weight : array of shape (S,)
         Their weights beta.
-    bias : array of shape (M, P)
-        b in f(x) = sum beta K - b. Without vectors it is the answer of a one-class neighbourhood.
+    bias : array of shape (T,)
+        b in f(x) = sum beta K - b.
     gammas : array of shape (M,)
         The kernel's gamma of each model.
+    n_classes : int
+        Classes in all.
     short : int
         How many models ran out of steps.
     """
 
     def __init__(
-        self, counts: NDArray[Any], bias: NDArray[Any], gammas: NDArray[Any], index: NDArray[Any],
-        weight: NDArray[Any], short: int,
+        self, n_classes: int, n_local: NDArray[Any], classes: NDArray[Any], counts: NDArray[Any],
+        bias: NDArray[Any], gammas: NDArray[Any], index: NDArray[Any], weight: NDArray[Any],
+        short: int,
     ) -> None:  # fmt: skip
-        self.starts = np.concatenate([[0], np.cumsum(counts.ravel())])
-        self.bias, self.gammas, self.index, self.weight = bias, gammas, index, weight
-        self.short = short
+        self.n_classes, self.short = n_classes, short
+        self.class_starts, self.classes = _ends(n_local), classes
+        self.machines = _ends(n_local * (n_local - 1) // 2)
+        self.starts, self.index, self.weight = _ends(counts), index, weight
+        self.bias, self.gammas = bias, gammas
 
     def __len__(self) -> int:
-        return len(self.bias)
+        return len(self.gammas)
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        self.__dict__.update(state if "machines" in state else _seen_pairs(state))
 
     def check(self) -> None:
         """Refuse arrays that do not fit together (ValueError)."""
-        M, P = np.shape(self.bias)
-        size = len(self.index)
-        shaped("starts", self.starts, M * P + 1)
-        within("starts", self.starts, 0, size + 1)
-        if (np.diff(self.starts) < 0).any() or self.starts[0] != 0 or self.starts[-1] != size:
-            raise ValueError("starts does not lead from the first vector to the last.")
+        M, T, size = len(self.gammas), len(self.bias), len(self.index)
+        for name, ends, length, last in (
+            ("class_starts", self.class_starts, M, len(self.classes)),
+            ("machines", self.machines, M, T),
+            ("starts", self.starts, T, size),
+        ):
+            shaped(name, ends, length + 1)
+            within(name, ends, 0, last + 1)
+            if (np.diff(ends) < 0).any() or ends[0] != 0 or ends[-1] != last:
+                raise ValueError(f"{name} does not lead from the first place to the last.")
+        n_local = np.diff(self.class_starts)
+        if (n_local < 1).any() or (np.diff(self.machines) != n_local * (n_local - 1) // 2).any():
+            raise ValueError("machines are not one for each pair of a model's classes.")
+        within("classes", self.classes, 0, self.n_classes)
+        shaped("bias", self.bias, T)
         shaped("weight", self.weight, size)
-        shaped("gammas", self.gammas, M)
-
-    @property
-    def n_pairs(self) -> int:
-        """P, the number of pairs of classes."""
-        return self.bias.shape[1]
 
     def sizes(self) -> NDArray[np.intp]:
         """Return how many vectors each model has, over all pairs."""
-        return np.diff(self.starts[:: self.n_pairs])
+        return np.diff(self.starts[self.machines])
 
     def all_vectors(self, model: int) -> slice:
         """Return where the vectors of a model stand, over all pairs."""
-        first = model * self.n_pairs
-        return slice(int(self.starts[first]), int(self.starts[first + self.n_pairs]))
+        first, last = self.machines[model : model + 2]
+        return slice(int(self.starts[first]), int(self.starts[last]))
 
-    def vectors(self, model: int, pair: int = 0) -> slice:
+    def vectors(self, machine: int) -> slice:
         """Return where the vectors of one machine stand in `index` and `weight`."""
-        place = model * self.n_pairs + pair
-        return slice(int(self.starts[place]), int(self.starts[place + 1]))
+        return slice(int(self.starts[machine]), int(self.starts[machine + 1]))
+
+    def machine_of(self, model: int, first: int, second: int) -> tuple[int | None, float]:
+        """Return the machine of a model for two classes, or None and what stands in for one.
+
+        That is 1 for a class that the model saw against one that it did not, positive for the
+        first (with two classes in all, for the second); 0 where it saw neither.
+        """
+        own = self.classes[self.class_starts[model] : self.class_starts[model + 1]].tolist()
+        if first in own and second in own:
+            a, b = own.index(first), own.index(second)
+            before = a * (2 * len(own) - a - 1) // 2
+            return int(self.machines[model]) + before + b - a - 1, 0.0
+        sign = -1.0 if self.n_classes == 2 else 1.0
+        return None, sign * ((first in own) - (second in own))
+
+
+def _ends(counts: NDArray[Any]) -> NDArray[np.int64]:
+    return np.concatenate([[0], np.cumsum(counts, dtype=np.int64)])
+
+
+def _seen_pairs(state: dict[str, Any]) -> dict[str, Any]:
+    """Return the arrays of models stored by kmviz 0.2.0, which held every pair of all classes.
+
+    A pair of which a model saw one class alone had no vectors and a bias of -1 (for the class that
+    is positive) or 1; a pair of which it saw none had neither.
+    """
+    bias, counts = state["bias"], np.diff(state["starts"]).reshape(state["bias"].shape)
+    n_classes = int((1 + np.sqrt(1 + 8 * bias.shape[1])) / 2)
+    first, second = np.triu_indices(n_classes, 1)
+    if n_classes == 2:
+        first, second = second, first
+    seen = np.zeros((len(bias), n_classes), dtype=bool)
+    for sides, alone in ((first, -1.0), (second, 1.0)):
+        model, pair = np.nonzero((counts > 0) | (bias == alone))
+        seen[model, sides[pair]] = True
+    kept = seen[:, first] & seen[:, second]
+    made = LocalModels(
+        n_classes, seen.sum(axis=1), np.nonzero(seen)[1].astype(np.int32), counts[kept],
+        bias[kept], state["gammas"], state["index"], state["weight"], state["short"],
+    )  # fmt: skip
+    return made.__dict__
 
 
 def train_models(
@@ -135,11 +196,11 @@ def train_models(
         blocks.append(result)
         done += len(result[0])
         report(0.5 + 0.5 * done / len(neighbors), f"{done} models")
-    counts, bias, gammas, index, weight, short = zip(*blocks, strict=True)
+    *arrays, short = zip(*blocks, strict=True)
+    n_local, classes, counts, bias, gammas, index, weight = map(np.concatenate, arrays)
     return LocalModels(
-        np.concatenate(counts), np.concatenate(bias), np.concatenate(gammas) * unit**2,
-        np.concatenate(index), np.concatenate(weight), int(sum(short)),
-    )  # fmt: skip
+        n_classes, n_local, classes, counts, bias, gammas * unit**2, index, weight, int(sum(short))
+    )
 
 
 def most_steps(k: int) -> int:
@@ -182,29 +243,53 @@ def train_block(
     """Train a block of models: a plain function that any worker can import."""
     (neighbors,) = neighborhoods
     n_models, k = neighbors.shape
-    counts = np.zeros((n_models, n_classes * (n_classes - 1) // 2), dtype=np.int64)
+    n_local, classes = classes_in(labels, neighbors)
+    ends, is_binary = _ends(n_local), n_classes == 2
+    counts = np.zeros(int((n_local * (n_local - 1) // 2).sum()), dtype=np.int64)
     bias, gammas = np.zeros(counts.shape), np.full(n_models, gamma)
-    index = np.empty(n_models * k * (n_classes - 1), dtype=np.int32)
+    index = np.empty(k * int((n_local - 1).sum()), dtype=np.int32)
     weight = np.empty(len(index))
+    filled, short, done = 0, 0, 0
     if is_radial(kernel):
         filled, short = train_radial(
-            rows, labels, n_classes, neighbors, gamma, percentile, C, TOLERANCE, most_steps(k),
-            counts, bias, gammas, index, weight,
+            rows, labels, ends, classes, is_binary, neighbors, gamma, percentile, C, TOLERANCE,
+            most_steps(k), counts, bias, gammas, index, weight,
         )  # fmt: skip
-        return counts, bias, gammas, index[:filled].copy(), weight[:filled].copy(), short
-    filled, short = 0, 0
+        n_models = 0
     plain = kernel.plain if is_known(kernel) else kernel
     for m in range(n_models):
+        own = classes[ends[m] : ends[m + 1]]
+        here = slice(done, done := done + len(own) * (len(own) - 1) // 2)
+        if len(own) == 1:
+            continue
         members, center = centred(plain, rows[neighbors[m]])
         K, diagonal = padded_kernel(plain, members)
         added, missed = train_given(
-            neighbors[m], labels, n_classes, K, diagonal, C, TOLERANCE, most_steps(k), counts[m],
-            bias[m], index[filled:], weight[filled:],
+            neighbors[m], labels, own, is_binary, K, diagonal, C, TOLERANCE, most_steps(k),
+            counts[here], bias[here], index[filled:], weight[filled:],
         )  # fmt: skip
         if center is not None:
-            _uncentre(rows, center, counts[m], bias[m], index[filled:], weight[filled:])
+            _uncentre(rows, center, counts[here], bias[here], index[filled:], weight[filled:])
         filled, short = filled + added, short + missed
-    return counts, bias, gammas, index[:filled].copy(), weight[:filled].copy(), short
+    return (
+        n_local,
+        classes,
+        counts,
+        bias,
+        gammas,
+        index[:filled].copy(),
+        weight[:filled].copy(),
+        short,
+    )
+
+
+def classes_in(
+    labels: NDArray[np.int32], neighbors: NDArray[np.int32]
+) -> tuple[NDArray[np.int64], NDArray[np.int32]]:
+    """Return how many classes each neighbourhood holds, and which, rising, one after the other."""
+    found = np.sort(labels[neighbors], axis=1)
+    is_new = np.diff(found, axis=1, prepend=-1) > 0
+    return is_new.sum(axis=1), found[is_new]
 
 
 def centred(kernel: Any, members: NDArray[Any]) -> tuple[NDArray[Any], NDArray[Any] | None]:
@@ -245,41 +330,80 @@ def answer(
     models: LocalModels, which: NDArray[Any], X: NDArray[Any], rows: NDArray[Any], kernel: Any,
     n_jobs: int | None = None,
 ) -> NDArray[np.float64]:  # fmt: skip
-    """Return f(x) of the model that each query is given to, all pairs of classes.
+    """Return what the model that each query is given to says of all classes, (n, n_classes).
 
-    Queries are grouped by model; each is computed as it would be alone.
+    With two classes it is f(x), (n, 1). Queries are grouped by model; each is computed as it would
+    be alone.
     """
-    out = np.empty((len(X), models.n_pairs))
     order = np.argsort(which, kind="stable")
     which = np.ascontiguousarray(which[order], dtype=np.int32)
-    if not is_known(kernel):
-        _answer_called(models, which, order, X, rows, kernel, out)
-        return out
-    Q = np.ascontiguousarray(kernel.embed(X.astype(np.float64, copy=False))[order])
-    sorted_out = np.empty_like(out)
-    kind, _, coef0, degree = kernel.plain.code
+    sorted_out = np.empty((len(X), 1 if models.n_classes == 2 else models.n_classes))
+    outputs_of = _outputs(models, which, X, order, rows, kernel)
 
     def work(start: int, stop: int) -> None:
-        part = slice(start, stop)
-        answers(
-            kind, models.gammas, coef0, degree, Q[part], which[part], rows, models.starts,
-            models.index, models.weight, models.bias, sorted_out[part],
+        local_scores(
+            which[start:stop], models.class_starts, models.classes, outputs_of(start, stop),
+            sorted_out[start:stop],
         )  # fmt: skip
 
-    with threads.limited(min(threads.n_threads(), local_threads(n_jobs, len(X)))):
-        threads.over_chunks(work, len(Q), chunk=2048)
+    chunk = int(np.clip(ENTRIES // _most_machines(models), 1, 2048))
+    n_threads = min(threads.n_threads(), local_threads(n_jobs, len(X)))
+    with threads.limited(n_threads if is_known(kernel) else 1):
+        threads.over_chunks(work, len(X), chunk=chunk)
+    out = np.empty_like(sorted_out)
     out[order] = sorted_out
     return out
 
 
-def _answer_called(models, which, order, X, rows, kernel, out) -> None:
+def answer_one(
+    models: LocalModels, model: int, x: NDArray[Any], rows: NDArray[Any], kernel: Any
+) -> NDArray[np.float64]:
+    """Return f(x) of every machine of one model, (machines of the model,): what `answer` reads."""
+    which, order = np.array([model], dtype=np.int32), np.zeros(1, dtype=np.intp)
+    first, last = models.machines[model : model + 2]
+    return _outputs(models, which, x, order, rows, kernel)(0, 1)[0, : last - first]
+
+
+def _most_machines(models: LocalModels) -> int:
+    return max(1, int(np.diff(models.machines).max(initial=0)))
+
+
+def _outputs(
+    models: LocalModels, which: NDArray[np.int32], X: NDArray[Any], order: NDArray[Any],
+    rows: NDArray[Any], kernel: Any,
+) -> Callable[[int, int], NDArray[np.float64]]:  # fmt: skip
+    """Return a function of a part of the queries: the outputs of their models' own machines."""
+    room = _most_machines(models)
+    if not is_known(kernel):
+        return lambda start, stop: _called(
+            models,
+            which[start:stop],
+            X[order[start:stop]],
+            rows,
+            kernel,
+            np.zeros((stop - start, room)),
+        )
+    Q = np.ascontiguousarray(kernel.embed(X.astype(np.float64, copy=False))[order])
+    kind, _, coef0, degree = kernel.plain.code
+
+    def part(start: int, stop: int) -> NDArray[np.float64]:
+        out = np.empty((stop - start, room))
+        answers(
+            kind, models.gammas, coef0, degree, Q[start:stop], which[start:stop], rows,
+            models.machines, models.starts, models.index, models.weight, models.bias, out,
+        )  # fmt: skip
+        return out
+
+    return part
+
+
+def _called(models, which, X, rows, kernel, out) -> NDArray[np.float64]:
     """Call the kernel for exactly the values that `steps` reports."""
     bounds = np.flatnonzero(np.diff(which, prepend=-1, append=-1))
     for start, stop in pairwise(bounds):
-        queries, model = order[start:stop], which[start]
-        for pair in range(models.n_pairs):
-            there = models.vectors(model, pair)
-            out[queries, pair] = -models.bias[model, pair]
-            if there.stop > there.start:
-                values = np.asarray(kernel(X[queries], rows[models.index[there]]))
-                out[queries, pair] += values @ models.weight[there]
+        first, last = models.machines[which[start] : which[start] + 2]
+        for machine in range(first, last):
+            there = models.vectors(machine)
+            values = np.asarray(kernel(X[start:stop], rows[models.index[there]]))
+            out[start:stop, machine - first] = values @ models.weight[there] - models.bias[machine]
+    return out

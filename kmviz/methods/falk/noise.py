@@ -113,7 +113,7 @@ class LocalNoiseReducer(BaseEstimator):
             models = lazy._train(_without(neighbors, own))
             rows = lazy.rows_[own]
             outputs.append(lazy._evaluate(models, np.arange(len(own)), rows))
-        return lazy.winners(lazy._aggregate(np.concatenate(outputs))) != lazy.labels_
+        return lazy.winners(np.concatenate(outputs)) != lazy.labels_
 
 
 def _without(neighbors: NDArray[np.int32], own: NDArray[np.int32]) -> NDArray[np.int32]:

@@ -41,7 +41,7 @@ BUDGET = 20_000_000_000
 
 
 def choose_parameters(
-    rows: NDArray[Any], labels: NDArray[np.int32], n_classes: int, index: Any, kernel: Any,
+    rows: NDArray[Any], labels: NDArray[np.int32], index: Any, kernel: Any,
     sizes: list[int] | None, n_cover: int | None, seed: int, n_jobs: int | None,
 ) -> pd.DataFrame:  # fmt: skip
     """Cross-validate k, C and percentile; returns the errors, least k and C first.
@@ -68,7 +68,7 @@ def choose_parameters(
         centers = shuffled[: max(N_CENTERS, held_out // n_inner)]
         results = Parallel(n_jobs=n_jobs, prefer="threads")(
             delayed(neighborhood_errors)(
-                rows, labels, (members,), n_classes, kernel, percentiles, costs, n_inner
+                rows, labels, (members,), kernel, percentiles, costs, n_inner
             )
             for members in index.query(index.rows[centers], k)
         )
@@ -118,23 +118,25 @@ def _further(name: str, known: pd.Series, best: float) -> float | None:
 
 def neighborhood_errors(
     rows: NDArray[Any], labels: NDArray[np.int32], neighborhood: tuple[NDArray[np.int32]],
-    n_classes: int, kernel: Any, percentiles: tuple[float, ...], costs: tuple[float, ...],
-    n_inner: int,
+    kernel: Any, percentiles: tuple[float, ...], costs: tuple[float, ...], n_inner: int,
 ) -> tuple[NDArray[np.float64], int]:  # fmt: skip
     """Return the k'-internal error of one neighbourhood, (percentiles, costs), and the work."""
-    (members,) = neighborhood
     wrong = np.zeros((len(percentiles), len(costs)), dtype=np.int64)
-    steps = most_steps(len(members))
+    own, steps = rows[neighborhood[0]], most_steps(len(neighborhood[0]))
+    present, labels = np.unique(labels[neighborhood[0]], return_inverse=True)
+    if len(present) == 1:  # nothing to tell apart
+        return wrong / n_inner, 0
+    members, labels = np.arange(len(own), dtype=np.int32), labels.astype(np.int32)
     if is_radial(kernel):
         spent = errors_radial(
-            rows, labels, n_classes, members, np.array(percentiles), np.array(costs), N_FOLDS,
+            own, labels, len(present), members, np.array(percentiles), np.array(costs), N_FOLDS,
             n_inner, TOLERANCE, steps, wrong,
         )  # fmt: skip
         return wrong / n_inner, spent
     plain = kernel.plain if is_known(kernel) else kernel
-    K, diagonal = padded_kernel(plain, centred(plain, rows[members])[0])
+    K, diagonal = padded_kernel(plain, centred(plain, own)[0])
     spent = errors_given(
-        members, labels, n_classes, K[:1], np.float32(1.0), K, np.ones(len(K), dtype=np.bool_),
+        members, labels, len(present), K[:1], np.float32(1.0), K, np.ones(len(K), dtype=np.bool_),
         diagonal, np.array(costs), N_FOLDS, n_inner, TOLERANCE, steps, wrong[0],
     )  # fmt: skip
     return wrong / n_inner, spent

@@ -21,6 +21,13 @@ from kmviz.methods.falk.selection import risk_bound
 from kmviz.methods.progress import listening
 
 
+@pytest.fixture
+def brief(monkeypatch):
+    """Selection that rests on fewer points, and stops at smaller k."""
+    monkeypatch.setattr(selection, "HELD_OUT", (300, 300))
+    monkeypatch.setattr(selection, "SIZES", (60, 120, 240))
+
+
 def points(kind, n, seed):
     rng = np.random.default_rng(seed)
     if kind == "duplicates":
@@ -162,8 +169,8 @@ def same_model(a, b):
 
 
 @pytest.mark.parametrize("params", [{}, {"cover": "tree"}, {"kernel": "poly"}, {"tune": True}])
-def test_the_model_does_not_depend_on_jobs(params):
-    data = checkerboard(3000, seed=1)
+def test_the_model_does_not_depend_on_jobs(params, brief):
+    data = checkerboard(1500, seed=1, n_test=200)
     X, y = data.X_train, data.y_train
     models = [
         FaLKClassifier(20, gamma="scale", n_jobs=jobs, random_state=5, **params).fit(X, y)
@@ -188,8 +195,8 @@ def test_local_widths_and_variants_reach_the_svm():
     assert lazy.score(X_test, y_test) > svc - 0.01
 
 
-def test_selection_finds_good_parameters_on_training_data_alone():
-    data = checkerboard(4000, seed=0)
+def test_selection_finds_good_parameters_on_training_data_alone(brief):
+    data = checkerboard(1500, seed=0)
     X, y = data.X_train, data.y_train
     tuned = FaLKClassifier(50, tune=True, random_state=0).fit(X, y)
     tried = pd.DataFrame(tuned.selection_)
@@ -202,7 +209,7 @@ def test_selection_finds_good_parameters_on_training_data_alone():
     assert score >= plain.score(data.X_test, data.y_test) - 0.005
     auto = FaLKClassifier("auto", random_state=0).fit(X, y)
     assert auto.score(data.X_test, data.y_test) > score - 0.02
-    linear = FaLKClassifier(50, kernel="linear", tune=True, random_state=0).fit(X, y)
+    linear = FaLKClassifier(50, kernel="linear", tune=True, random_state=0).fit(X[:300], y[:300])
     assert set(linear.selection_["percentile"]) == {50.0}
     three = make_blobs(300, centers=3, random_state=0)
     assert FaLKClassifier("auto", random_state=0).fit(*three).score(*three) > 0.9
@@ -334,7 +341,7 @@ def test_a_kernel_far_too_narrow_knows_no_neighbours():
     assert clf.score(rows * 1e20, y) == 1.0  # every point its own
 
 
-def test_selection_holds_out_the_points_that_a_centre_answers_for(monkeypatch):
+def test_selection_holds_out_the_points_that_a_centre_answers_for(monkeypatch, brief):
     rows, y = make_moons(400, noise=0.2, random_state=0)
     inner = []
     plain = selection.neighborhood_errors
@@ -351,8 +358,8 @@ def test_selection_holds_out_the_points_that_a_centre_answers_for(monkeypatch):
     assert set(inner) >= {20, 40}
 
 
-def test_a_normalised_radial_kernel_is_tuned_as_what_it_is():
-    board = checkerboard(1500, seed=0)
+def test_a_normalised_radial_kernel_is_tuned_as_what_it_is(brief):
+    board = checkerboard(800, seed=0)
     rows, y = board.X_train, board.y_train
     plain = FaLKClassifier(60, kernel=RBF(1e-4), tune=True, random_state=0).fit(rows, y)
     same = FaLKClassifier(60, kernel=Normalized(RBF(1e-4)), tune=True, random_state=0).fit(rows, y)
@@ -360,7 +367,7 @@ def test_a_normalised_radial_kernel_is_tuned_as_what_it_is():
     assert same.local_machine(rows[0]).kernel == plain.local_machine(rows[0]).kernel
 
 
-def test_selection_goes_past_the_ends_of_its_grid_while_it_pays():
+def test_selection_goes_past_the_ends_of_its_grid_while_it_pays(brief):
     board = checkerboard(2000, noise=0.0, seed=0)
     rows, y = board.X_train, board.y_train
     clf = FaLKClassifier(80, tune=True, random_state=0).fit(rows, y)

@@ -123,20 +123,20 @@ def neighborhood_errors(
     """Return the k'-internal error of one neighbourhood, (percentiles, costs), and the work."""
     wrong = np.zeros((len(percentiles), len(costs)), dtype=np.int64)
     own, steps = rows[neighborhood[0]], most_steps(len(neighborhood[0]))
-    present, labels = np.unique(labels[neighborhood[0]], return_inverse=True)
+    present, codes = np.unique(labels[neighborhood[0]], return_inverse=True)
     if len(present) == 1:  # nothing to tell apart
         return wrong / n_inner, 0
-    members, labels = np.arange(len(own), dtype=np.int32), labels.astype(np.int32)
+    members, codes = np.arange(len(own), dtype=np.int32), codes.astype(np.int32)
     if is_radial(kernel):
         spent = errors_radial(
-            own, labels, len(present), members, np.array(percentiles), np.array(costs), N_FOLDS,
+            own, codes, len(present), members, np.array(percentiles), np.array(costs), N_FOLDS,
             n_inner, TOLERANCE, steps, wrong,
         )  # fmt: skip
         return wrong / n_inner, spent
     plain = kernel.plain if is_known(kernel) else kernel
     K, diagonal = padded_kernel(plain, centred(plain, own)[0])
     spent = errors_given(
-        members, labels, len(present), K[:1], np.float32(1.0), K, np.ones(len(K), dtype=np.bool_),
+        members, codes, len(present), K[:1], np.float32(1.0), K, np.ones(len(K), dtype=np.bool_),
         diagonal, np.array(costs), N_FOLDS, n_inner, TOLERANCE, steps, wrong[0],
     )  # fmt: skip
     return wrong / n_inner, spent

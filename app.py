@@ -4,11 +4,11 @@ import streamlit as st
 
 from kmviz import ui
 from kmviz.figures.boundary import boundary
-from kmviz.ui import start, upload
+from kmviz.ui import sketch, start, upload
 
 problem = ui.frame("Start", heading="What does one answer cost?")
 ui.metrics(start.metrics(problem))
-left, right = st.columns(2)
+left, right = sketch.columns()
 with left:
     st.subheader(start.map_title(problem), anchor=False)
     picture = boundary(ui.plane(problem), problem.query, height=400, half=True)

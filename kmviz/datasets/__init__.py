@@ -17,6 +17,7 @@ from typing import Any
 
 from kmviz.datasets import digits as _digits, generators as _generators
 from kmviz.datasets.catalogue import SHIPPED
+from kmviz.datasets.drawing import sketch
 from kmviz.datasets.encoder import TableEncoder
 from kmviz.datasets.errors import DataError
 from kmviz.datasets.frames import iter_frames, read_frame
@@ -46,6 +47,7 @@ _LOADERS: dict[str, Callable[..., Dataset]] = {
     "ringnorm": _generators.ringnorm,
     "twonorm": _generators.twonorm,
     "waveform": _generators.waveform,
+    "sketch": sketch,
     **{name: partial(recorded, name) for name in SHIPPED if name != "banana"},
     "digits": _digits.digits,
     "mnist": _digits.mnist,
@@ -80,7 +82,8 @@ def load(name: str, **chosen: Any) -> Dataset:
         What `options(name)` lists. Generators take `n` (training rows), `noise`, `seed` and
         `n_test`; checkerboard also `jitter`. Recorded sets take `seed` (which split), `n`
         (training rows) and `whole=True` (no split: all rows in file order, for training and
-        test alike). `digits` and `mnist` take `pair=(3, 8)` and `n`.
+        test alike). `digits` and `mnist` take `pair=(3, 8)` and `n`; `sketch` takes `drawn`,
+        a drawing as the app's link carries it.
 
     Returns
     -------

@@ -56,7 +56,7 @@ def _loading(problem: Problem) -> str:
     known, parts = datasets.options(name), [repr(name)]
     if problem.pair and name in SPLIT_FIRST:
         parts.append(f"pair=({problem.pair.replace('-', ', ')})")
-    for option in ("n", "noise", "seed"):
+    for option in ("drawn", "n", "noise", "seed"):
         value = session[option]
         asked = value is not None and known.get(option) is not None
         if asked and value != known[option]:

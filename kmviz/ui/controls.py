@@ -8,7 +8,7 @@ from typing import Any
 import streamlit as st
 
 from kmviz import datasets
-from kmviz.datasets import Dataset
+from kmviz.datasets import Dataset, drawing
 from kmviz.methods.register import method
 from kmviz.ui import prepare, state
 from kmviz.ui.params import Choice, Control, Flag, Number, Words
@@ -103,6 +103,8 @@ def choose_rows(data: Dataset) -> None:
             format_func=prepare.spoken(data.class_names).__getitem__,
         )
     known = {} if st.session_state["data"] == "upload" else datasets.options(data.name)
+    if data.name == "sketch" and not st.session_state["drawn"].startswith(drawing.PAINTED):
+        known.pop("noise")  # points stay where they were drawn
     with st.expander("Rows, noise and seed"):
         st.number_input(
             "Training rows", 20, 20_000, None, 100, key="n", placeholder="the set's own number"
@@ -142,7 +144,9 @@ def choose_query(n_test: int) -> None:
 def _data_name(name: str) -> str:
     if name == "upload":
         return f"your data: {st.session_state[state.UPLOAD].data.name}"
-    return {"mnist": "MNIST digits", "digits": "small digits"}.get(name, name.replace("_", " "))
+    return {"mnist": "MNIST digits", "digits": "small digits", "sketch": "draw your own"}.get(
+        name, name.replace("_", " ")
+    )
 
 
 def _new_data() -> None:

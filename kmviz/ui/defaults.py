@@ -11,7 +11,7 @@ from collections.abc import Mapping
 
 from kmviz import lessons
 from kmviz.machines.named import NAMES
-from kmviz.ui.params import Choice, Control, Number, Param, Text
+from kmviz.ui.params import Choice, Control, Drawn, Number, Param, Text
 
 KERNELS = {
     "linear": "linear",
@@ -29,6 +29,7 @@ MACHINES: dict[str, dict[str, str]] = {
     "two_moons": {"C": "100", "gamma": "2"},
     "two_spirals": {"C": "1", "gamma": "5"},
     "checkerboard": {"C": "100", "gamma": "5"},
+    "sketch": {"C": "10", "gamma": "1"},
     "twonorm": {"C": "1", "gamma": "0.003"},
     "waveform": {"C": "1", "gamma": "0.01"},
     "haberman": {"C": "10", "gamma": "0.003"},
@@ -55,6 +56,7 @@ def shared(data_names: tuple[str, ...]) -> dict[str, Control]:
         "pair": Control("Two classes", Text()),
         "n": Control("Training rows", Number(None, 20, 20_000, whole=True)),
         "noise": Control("Noise", Number(None, 0.0, 200.0)),
+        "drawn": Control("Drawing", Drawn()),
         "seed": Control("Seed", Number(0, 0, 9_999), help="Which sample or split."),
         "kernel": Control("Kernel", Choice(*NAMES, default="rbf"), KERNELS),
         "C": Control(

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 
 import streamlit as st
 
-from kmviz.ui import controls, lesson, menu, problem, state, work
+from kmviz.ui import controls, lesson, menu, problem, sketch, state, work
 from kmviz.ui.params import Control, Param
 
 ICON = "🧭"  # in the browser's tab: a :material/ icon there would ask a font host
@@ -43,10 +43,13 @@ def frame(
     _begin(title, own, heading)
     with st.sidebar:
         controls.choose_data()
-        data = problem.load_chosen()
+    board = sketch.place(title)
+    data = sketch.load(board)
+    with st.sidebar:
         controls.choose_rows(data)
         controls.choose_machine()
-    current = problem.current(data)
+    current = problem.current(data, lambda: sketch.show(board, None))
+    sketch.show(board, current)
     with st.sidebar:
         controls.choose_query(len(current.data.y_test))
         copy_link()

@@ -20,6 +20,8 @@ from copy import copy
 from dataclasses import dataclass, field
 from typing import Any
 
+from kmviz.datasets.drawing import read_drawing
+
 
 class Param:
     """A URL parameter with a default; a text that does not fit reads as the default."""
@@ -169,6 +171,19 @@ class Text(Param):
     def check(self, value: Any) -> Any:
         if not isinstance(value, str) or len(value) > 200:
             raise ValueError("a short text is wanted")
+        return value
+
+    def write(self, value: Any) -> str | None:
+        return value or None
+
+
+class Drawn(Param):
+    """Points or a region drawn by hand, packed; the one to start from is left out."""
+
+    default = ""
+
+    def check(self, value: Any) -> Any:
+        read_drawing(value)
         return value
 
     def write(self, value: Any) -> str | None:

@@ -20,7 +20,7 @@ MOST_TRAIN = 5_000
 DEFAULT_ROWS = {"mnist": 2_000}
 DEFAULT_PAIR = {"mnist": "3-8", "digits": "3-8"}
 #: The noise of a set that is no distance: the share of labels flipped.
-MOST_NOISE = {"checkerboard": 1.0}
+MOST_NOISE = {"checkerboard": 1.0, "sketch": 1.0}
 #: Features whose deviations differ by more than this factor are standardised.
 UNEVEN = 10.0
 
@@ -69,7 +69,7 @@ def spoken(class_names: tuple[str, ...]) -> dict[str, str]:
     return dict(zip(pairs(class_names), read_out))
 
 
-def load(name: str, noise: float | None, seed: int, n: int | None) -> Dataset:
+def load(name: str, noise: float | None, seed: int, n: int | None, drawn: str = "") -> Dataset:
     """Load a data set with those of the options that it takes and that fit it."""
     known = datasets.options(name)
     chosen: dict[str, Any] = {}
@@ -79,6 +79,8 @@ def load(name: str, noise: float | None, seed: int, n: int | None) -> Dataset:
         chosen["seed"] = seed
     if n is not None and known.get("n") is not None:
         chosen["n"] = n  # a generator: as many as asked for
+    if "drawn" in known:
+        chosen["drawn"] = drawn
     return datasets.load(name, **chosen)
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -137,12 +138,21 @@ def load_chosen() -> Dataset:
     session = st.session_state
     if session["data"] == "upload":
         return session[state.UPLOAD].data
-    chosen = session["data"], session["noise"], session["seed"], session["n"]
+    chosen = session["data"], session["noise"], session["seed"], session["n"], _drawing()
     return _loaded.get(chosen, lambda: prepare.load(*chosen), "Loading the data")
 
 
-def current(data: Dataset) -> Problem:
-    """Return the problem that the session describes, trained or from the cache."""
+def _drawing() -> str:
+    """The drawing that the data is made of, if it is: a visitor's own."""
+    session = st.session_state
+    return Private(session["drawn"]) if session["data"] == "sketch" else ""
+
+
+def current(data: Dataset, at_the_end: Callable[[], None]) -> Problem:
+    """Return the problem that the session describes, trained or from the cache.
+
+    A machine that cannot be trained ends the page, after `at_the_end` was called.
+    """
     session = st.session_state
     name, kernel = session["data"], session["kernel"]
     machine_key: tuple[Any, Any, Any, Any] = (
@@ -151,7 +161,7 @@ def current(data: Dataset) -> Problem:
         session["gamma"] if kernel in ("rbf", "poly") else None,
         session["degree"] if kernel in ("poly", "poly_normalized") else None,
     )
-    digest = Private(session[state.UPLOAD].digest) if name == "upload" else ""
+    digest = Private(session[state.UPLOAD].digest) if name == "upload" else _drawing()
     data_key = (name, digest, session["pair"], session["n"], session["noise"], session["seed"])
     try:
         key, rows = data_key + machine_key, (session["pair"], session["n"])
@@ -159,6 +169,7 @@ def current(data: Dataset) -> Problem:
             key, lambda: _train(key, data, *rows, *machine_key), "Training the machine"
         )
     except ValueError as error:
+        at_the_end()
         said = prepare.literal(str(error))
         st.error(f"This machine cannot be trained: {said} {_REMEDY}", icon=":material/error:")
         state.settle()

@@ -11,7 +11,7 @@ pages use widgets with plain keys. Five things make this more than two assignmen
   meantime. So nothing is assigned that a widget drawn in the last run holds already; what no
   widget held is dropped at the end of a run, or it would come back, outdated, once a widget did.
 - A URL that already says what the session holds is left as it is, so that Back always leads
-  somewhere else.
+  somewhere else; unless it is an old one: then the browser shows another by now.
 - Where nothing was chosen, each page opens with a view of its own, and links to other pages say
   nothing of data and machine. Once something was, they say all of it.
 """
@@ -31,8 +31,9 @@ from kmviz.ui.params import Control, Param
 
 _KEPT, _SEEN, _PARAMS, _PAGES = "kmviz.kept", "kmviz.seen", "kmviz.params", "kmviz.pages"
 _CORRECTED, _LIMITS, _CONTROLS = "kmviz.corrected", "kmviz.limits", "kmviz.controls"
-_CHOSEN, _OPENING = "kmviz.chosen", "kmviz.opening"
+_CHOSEN, _OPENING, _OLD = "kmviz.chosen", "kmviz.opening", "kmviz.old"
 UPLOAD = "kmviz.upload"  #: the visitor's own data set, while the session lasts
+_DRAWING = "kmviz.drawing"  #: the visitor's last drawing, likewise
 
 
 def data_names() -> tuple[str, ...]:
@@ -78,7 +79,8 @@ def arrive(
     for name, value in values.items():
         if is_new or name not in session or session[name] != value:
             session[name] = value
-    session[_SEEN] = url
+    was, session[_SEEN] = session.get(_SEEN), url
+    session[_OLD] = moved and url != was
     first = defaults.opened(plain, {}, opening or {})
     session[_OPENING] = {n: first[n].default for n in params if n not in session[_PARAMS][1]}
     session[_CHOSEN] = _is_chosen(was=session.get(_CHOSEN, False) and not (told and not url))
@@ -104,7 +106,7 @@ def settle() -> None:
     session.setdefault(_PAGES, {})[title] = _texts({n: values[n] for n in own}, params)
     url = session[_SEEN]
     told = {name: param.read(url.get(name)) for name, param in params.items()}
-    if values != told | session[_CORRECTED]:
+    if values != told | session[_CORRECTED] or session[_OLD]:
         session[_SEEN] = _texts(values, params)
         st.query_params.from_dict(session[_SEEN])
     for name in params:
@@ -123,8 +125,16 @@ def put_data(name: str) -> None:
     plain = {key: one.param for key, one in defaults.shared((*data_names(), name)).items()}
     fresh = defaults.opened(plain, {"data": name}, {})
     values = {key: param.read(None) for key, param in fresh.items() if key not in defaults.LESSON}
+    if name == "sketch":
+        values["drawn"] = st.session_state.get(_DRAWING, "")
     put(**values | {"data": name})
     st.session_state[_CHOSEN] = True
+
+
+def put_drawing(text: str) -> None:
+    """Look at a drawing, and keep it for when the visitor comes back from another data set."""
+    st.session_state[_DRAWING] = text
+    put(drawn=text)
 
 
 def replace(name: str, value: Any) -> None:

@@ -65,6 +65,18 @@ def test_a_widget_moved_while_the_url_is_late_wins(app):
     assert app.query_params["w"] == "30"
 
 
+def test_a_choice_taken_back_while_the_url_is_late_is_written_all_the_same(app):
+    app.query_params["w"] = "15"
+    ran(app).slider(key="w").set_value(20)
+    ran(app)
+    app.query_params.clear()
+    app.query_params["w"] = "15"  # sent before the browser had heard of 20, which it shows by now
+    app.slider(key="w").set_value(15)
+    ran(app)
+    assert app.query_params["w"] == "15"
+    assert "data" in app.query_params, "it was written"
+
+
 def test_a_choice_outlives_a_page_that_does_not_draw_it(app):
     ran(app).slider(key="w").set_value(20)
     ran(app)

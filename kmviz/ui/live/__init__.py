@@ -28,7 +28,7 @@ follow. In a browser test the element with `data-kmviz-live` has `kmviz.drawn(ke
 that the view shows now; in Python `unpack` and `at` read what was sent.
 """
 
-from kmviz.ui.live.component import pick, show
+from kmviz.ui.live.component import pick, show, source
 from kmviz.ui.live.layers import Band, Bars, Heat, Line, Points, Reach, Rule
 from kmviz.ui.live.pack import at, pack, unpack
 from kmviz.ui.live.tree import tree
@@ -49,6 +49,7 @@ __all__ = [
     "pack",
     "pick",
     "show",
+    "source",
     "tree",
     "unpack",
 ]

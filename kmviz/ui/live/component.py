@@ -35,14 +35,15 @@ _FILES = (
 _HERE = Path(__file__).parent
 
 
-def _source(*names: str) -> str:
+def source(*names: str) -> str:
+    """Return files of the component's JavaScript, one after another."""
     return "\n".join((_HERE / "js" / f"{name}.js").read_text("utf-8") for name in names)
 
 
 _live = st.components.v2.component(
-    "kmviz.live", css=(_HERE / "live.css").read_text("utf-8"), js=_source(*_FILES)
+    "kmviz.live", css=(_HERE / "live.css").read_text("utf-8"), js=source(*_FILES)
 )
-_part = st.components.v2.component("kmviz.live_part", js=_source("part", "part_mount"))
+_part = st.components.v2.component("kmviz.live_part", js=source("part", "part_mount"))
 
 
 def show(

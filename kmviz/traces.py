@@ -554,8 +554,9 @@ class LocalMap(Record):
         Radii of the k'- and the k-neighbourhoods; of no meaning in a projection.
     regions, composed : arrays of shape (len(y), len(x)) or None
         The model that answers at each grid point, and what it says there; None in a projection.
-    lines : array of shape (S, 2, 2)
-        Pieces of the local boundaries, each inside its own neighbourhood.
+    lines : array of shape (S, 2)
+        Local boundaries, each inside its own neighbourhood; a row that is no number stands between
+        two lines.
     answering : int
         The model that answers the query.
     nearest : array of shape (2,)

@@ -24,6 +24,7 @@ page = falk.page(problem)
 top = st.container()  # filled once every k is trained: the rest need not wait for it
 st.markdown(falk_words.sentence(problem, page))
 ui.metrics(falk_words.metrics(problem, page))
+st.caption(falk_words.locality(falk.gap_of(problem, page)))
 st.subheader("The map large: zoom, hide, save", anchor=False)
 st.toggle(
     "Mark noise", key="removed",

@@ -71,14 +71,13 @@ def _boundaries(plane: Plane, local: LocalMap) -> list[Any]:
     """The global SVM's boundary, the composed one, and the pieces that it is composed of."""
     grid, values = _grid(plane), theme.light(np.asarray(plane.values))
     zero = {"type": "constraint", "operation": "=", "value": 0.0}
-    pieces = _broken(local.lines)
     return [
         theme.trace(
             "contour", **grid, z=values, contours=zero, hoverinfo="skip",
             line={"width": 2, "color": theme.COLORS[7]}, name="global SVM", showlegend=True,
         ),
         theme.trace(
-            "scatter", x=pieces[:, 0], y=pieces[:, 1], mode="lines", hoverinfo="skip",
+            "scatter", x=local.lines[:, 0], y=local.lines[:, 1], mode="lines", hoverinfo="skip",
             line={"width": 1.3, "color": theme.COLORS[0]}, opacity=0.75, name="local boundaries",
         ),
         theme.trace(
@@ -163,37 +162,6 @@ def _broken(lines: NDArray) -> NDArray[np.float32]:
     """Join lines (n, points, 2) into one with gaps between them."""
     gaps = np.full((len(lines), 1, 2), np.nan)
     return theme.light(np.concatenate([lines, gaps], axis=1)).reshape(-1, 2)
-
-
-def zero_lines(x: NDArray, y: NDArray, values: NDArray) -> NDArray[np.float64]:
-    """Return the pieces, (S, 2, 2), of the line where values on a grid are 0.
-
-    Each cell is cut into two triangles; a triangle whose corners differ in sign is crossed by one
-    straight piece, at the places linear interpolation gives.
-    """
-    rows, columns = np.meshgrid(np.arange(len(y) - 1), np.arange(len(x) - 1), indexing="ij")
-    r, c = rows.ravel(), columns.ravel()
-    corners = np.concatenate(
-        [
-            np.stack([[r, c], [r, c + 1], [r + 1, c]], axis=1),
-            np.stack([[r + 1, c + 1], [r, c + 1], [r + 1, c]], axis=1),
-        ],
-        axis=2,
-    )  # (row or column, corner, triangle)
-    z = values[corners[0], corners[1]]
-    above = z > 0
-    crossed = np.isfinite(z).all(axis=0) & above.any(axis=0) & ~above.all(axis=0)
-    z, above, corners = z[:, crossed], above[:, crossed], corners[:, :, crossed]
-    places = np.stack([x[corners[1]], y[corners[0]]], axis=-1)  # (corner, triangle, 2)
-    odd = np.where(above.sum(axis=0) == 1, above.argmax(axis=0), (~above).argmax(axis=0))
-    ends = []
-    every = np.arange(len(odd))
-    for turn in (1, 2):
-        other = (odd + turn) % 3
-        share = z[odd, every] / (z[odd, every] - z[other, every])
-        start = places[odd, every]
-        ends.append(start + share[:, None] * (places[other, every] - start))
-    return np.stack(ends, axis=1) if len(odd) else np.zeros((0, 2, 2))
 
 
 def local_sweep(sweep: pd.DataFrame, whole: Mapping[str, float], k: int) -> go.Figure:

@@ -11,9 +11,10 @@ import pandas as pd
 import streamlit as st
 from numpy.typing import NDArray
 
-from kmviz.figures.falk import zero_lines
+from kmviz.figures.outlines import contour
 from kmviz.methods import progress
 from kmviz.methods.falk import FaLKClassifier
+from kmviz.methods.falk.gap import LocalityGap, locality_gap
 from kmviz.traces import LocalMap, LocalModel, LocalReading, LocalTrace
 from kmviz.ui import state
 from kmviz.ui.fitted import Shown, show
@@ -47,7 +48,10 @@ SHORT_SWEEP = (5, 10, 20, 40, 80, 160, 320)
 #: Where k' was chosen: how many times as many points k may be in the sweep.
 MOST_TIMES = 8
 
-_regions, _sweeps, _asked = Shelf(8), Shelf(4), Shelf(64)
+#: Test rows that an SVM of their own is trained for.
+LAZY_ROWS = 200
+
+_regions, _sweeps, _asked, _gaps = Shelf(8), Shelf(4), Shelf(64), Shelf(32)
 
 
 @dataclass(frozen=True, eq=False)
@@ -145,12 +149,22 @@ def _accuracy(problem: Problem, reading: LocalReading, rows: NDArray[Any]) -> fl
     return float(np.mean((reading.outputs > 0) == (problem.data.y_test[rows] > 0)))
 
 
+def gap_of(problem: Problem, page: Page) -> LocalityGap:
+    """Return what answering with a centre's model costs against one around each query."""
+    key = (problem.key, tuple(sorted(page.shown.parameters.items())), page.select)
+    rows = page.shown.rows[:LAZY_ROWS]
+    data = problem.data
+    return _gaps.get(
+        key, lambda: locality_gap(page.classifier, data.X_test[rows], data.y_test[rows])
+    )
+
+
 def map_of(problem: Problem, page: Page) -> LocalMap:
     """Return what the map draws around the selected query."""
     clf, model, view = page.classifier, page.model, plane(problem)
     drawn = _drawn(clf, problem.x, model.model)
     regions = composed = None
-    lines, radii = np.zeros((0, 2, 2), dtype=np.float32), np.zeros((len(drawn), 2))
+    lines, radii = np.zeros((0, 2), dtype=np.float32), np.zeros((len(drawn), 2))
     if problem.is_plane:
         key = (problem.key, tuple(sorted(page.shown.parameters.items())), page.select)
         regions, composed = _regions.get(key, lambda: _on_grid(problem, clf), "Asking the plane")
@@ -185,7 +199,7 @@ def _local_lines(
     clf: FaLKClassifier, drawn: NDArray[Any], reach: NDArray[Any], size: int = 20
 ) -> NDArray[np.float32]:
     """Each local boundary inside its k-neighbourhood."""
-    pieces = [np.zeros((0, 2, 2))]
+    lines = [np.zeros((0, 2))]
     side = np.linspace(-1, 1, size)
     square = np.column_stack([a.ravel() for a in np.meshgrid(side, side)])
     inside = (square**2).sum(axis=1) <= 1.02
@@ -196,8 +210,9 @@ def _local_lines(
     values = clf.asked(np.repeat(models, len(square)), rows) if len(rows) else np.zeros(0)
     values = np.where(np.tile(inside, len(models)), values, np.nan).reshape(-1, size, size)
     for center, radius, field in zip(centers, reach, values, strict=True):
-        pieces.append(zero_lines(center[0] + radius * side, center[1] + radius * side, field))
-    return np.concatenate(pieces).astype(np.float32)
+        line = contour(field, center[0] + radius * side, center[1] + radius * side)
+        lines += [line, np.full((1, 2), np.nan)]
+    return np.concatenate(lines).astype(np.float32)
 
 
 @dataclass(frozen=True, eq=False)

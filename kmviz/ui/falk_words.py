@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pandas as pd
 
+from kmviz.methods.falk.gap import LocalityGap
 from kmviz.ui.falk import DRAWN, Page
 from kmviz.ui.problem import Problem
 
@@ -51,6 +52,15 @@ def sentence(problem: Problem, page: Page) -> str:
         else "whose neighbourhood holds one class only"
     )
     return f"**Query {problem.query}** (★): {how}, {model}: **{answered}**, {agrees}."
+
+
+def locality(gap: LocalityGap) -> str:
+    """Say what a model around each query itself would have answered."""
+    return (
+        f"Against kNNSVM, which trains an SVM around each query itself (asked {gap.n} test rows): "
+        f"{gap.differ:.1%} answers differ, error {gap.mean:+.1%} ± {gap.error:.1%} "
+        f"(λ of eq. 14; E[λ] of eq. 15 at least {gap.expected:+.1%})."
+    )
 
 
 def look_at_map(problem: Problem, page: Page) -> str:

@@ -5,20 +5,8 @@ import pandas as pd
 import pytest
 
 from kmviz.figures.boundary import Plane
-from kmviz.figures.falk import local_map, local_sweep, zero_lines
+from kmviz.figures.falk import local_map, local_sweep
 from kmviz.traces import LocalMap
-
-
-def test_zero_lines_follow_a_circle():
-    x, y = np.linspace(-2, 2, 60), np.linspace(-1.5, 1.5, 50)
-    values = x[None] ** 2 + y[:, None] ** 2 - 1
-    pieces = zero_lines(x, y, values)
-    np.testing.assert_allclose(np.linalg.norm(pieces, axis=2), 1, atol=2e-3)
-    length = np.linalg.norm(pieces[:, 0] - pieces[:, 1], axis=1).sum()
-    assert length == pytest.approx(2 * np.pi, rel=1e-2)
-    assert zero_lines(x, y, np.ones_like(values)).shape == (0, 2, 2)
-    values[:, 30:] = np.nan
-    assert zero_lines(x, y, values)[..., 0].max() < 0.1
 
 
 @pytest.fixture
@@ -37,7 +25,7 @@ def local(plane, flat, removed=0):
     return LocalMap(
         centers=plane.points[:4], inner=np.full(4, 0.1), outer=np.full(4, 0.2),
         regions=None if flat else grid % 4, composed=None if flat else grid - 60.0,
-        lines=np.zeros((2, 2, 2)), answering=2, nearest=plane.points[7],
+        lines=np.zeros((3, 2)), answering=2, nearest=plane.points[7],
         members=plane.points[:6], vectors=plane.points[:3], n_cover=4,
         removed=plane.points[:removed],
     )  # fmt: skip

@@ -8,7 +8,10 @@ come from cross-validation inside some neighbourhoods (FaLK-SVMl, definition 5).
 Departures. The random order of algorithm 1 is the default, not the cover tree's: it takes 3 to 26%
 more centres, far less time, and is as accurate. Neighbours come from a kd-tree where distances are
 Euclidean. k and k' larger than the data are cut to it. More than two classes are told apart one
-against one inside each neighbourhood.
+against one inside each neighbourhood, of which a model keeps the pairs that it saw. Training takes
+O(N + |C| k) of memory, not the O(N + k^2) of section 4.5: all centres' neighbourhoods are found
+before the first model is trained, so that models can be trained in blocks on many cores. They are
+let go before `fit` returns; what stays are the rows and the support vectors.
 """
 
 from __future__ import annotations

@@ -44,6 +44,15 @@ KERNEL_CONSTRAINTS: dict[str, list[Any]] = {
 }
 
 
+#: Queries whose own models are held at a time.
+CHUNK = 4096
+
+
+def parts(rows: NDArray[Any]) -> list[NDArray[Any]]:
+    """Cut rows into parts of which a model each can be held."""
+    return [rows[s : s + CHUNK] for s in range(0, len(rows), CHUNK)]
+
+
 def resolve_kernel(
     kernel: Any, gamma: Any, X: NDArray[Any], degree: int = 3, coef0: float = 0.0
 ) -> tuple[Any, float]:

@@ -129,6 +129,20 @@ class LocalModels:
         return None, sign * ((first in own) - (second in own))
 
 
+def stacked(parts: list[LocalModels]) -> LocalModels:
+    """Return the models of several, one after the other."""
+
+    def joined(name: str) -> NDArray[Any]:
+        return np.concatenate([getattr(part, name) for part in parts])
+
+    return LocalModels(
+        parts[0].n_classes, np.concatenate([np.diff(part.class_starts) for part in parts]),
+        joined("classes"), np.concatenate([np.diff(part.starts) for part in parts]),
+        joined("bias"), joined("gammas"), joined("index"), joined("weight"),
+        sum(part.short for part in parts),
+    )  # fmt: skip
+
+
 def _ends(counts: NDArray[Any]) -> NDArray[np.int64]:
     return np.concatenate([[0], np.cumsum(counts, dtype=np.int64)])
 

@@ -19,8 +19,8 @@ from sklearn.utils import _safe_indexing
 from sklearn.utils._param_validation import Interval, StrOptions
 
 from kmviz.methods.falk.classifier import FaLKClassifier
-from kmviz.methods.falk.lazy import KNNSVMClassifier, _parts
-from kmviz.methods.falk.local import KERNEL_CONSTRAINTS
+from kmviz.methods.falk.lazy import KNNSVMClassifier
+from kmviz.methods.falk.local import KERNEL_CONSTRAINTS, parts
 
 
 class LocalNoiseReducer(BaseEstimator):
@@ -108,7 +108,7 @@ class LocalNoiseReducer(BaseEstimator):
         lazy.n_jobs = self.n_jobs
         k = min(self.n_neighbors + 1, len(lazy.rows_))
         outputs = []
-        for own in _parts(np.arange(len(lazy.rows_), dtype=np.int32)):
+        for own in parts(np.arange(len(lazy.rows_), dtype=np.int32)):
             neighbors = lazy.index_.query(lazy.index_.rows[own], k)
             models = lazy._train(_without(neighbors, own))
             rows = lazy.rows_[own]

@@ -1,4 +1,6 @@
-"""FaLK-SVMl's local model selection (section 4.3) and the generalisation bound of section 4.4.
+"""Local model selection (section 4.3) and the generalisation bound of section 4.4.
+
+Definitions 3 and 4 choose for one query (kNNSVM), definition 5 for all local models (FaLK-SVMl).
 
 Definition 5: for m random centres, the k' most internal points of the k-neighbourhood are held out
 fold by fold, and the parameters with the least mean error serve all local models. k grows until
@@ -140,6 +142,25 @@ def neighborhood_errors(
         diagonal, np.array(costs), N_FOLDS, n_inner, TOLERANCE, steps, wrong[0],
     )  # fmt: skip
     return wrong / n_inner, spent
+
+
+def choose_each(
+    rows: NDArray[Any], labels: NDArray[np.int32], neighbors: NDArray[np.int32], kernel: Any,
+    n_inner: int, n_jobs: int | None,
+) -> NDArray[np.float64]:  # fmt: skip
+    """Choose C and percentile for each neighbourhood on its own; returns both, (n, 2).
+
+    Definition 4: the folds come from the `n_inner` points nearest to the query, and the others of
+    its neighbourhood are in every training fold. With all k of them it is definition 3. Among
+    equals the smaller C, then the larger percentile.
+    """
+    percentiles = PERCENTILES[::-1] if is_radial(kernel) else (50.0,)
+    grid = np.array([(C, p) for C in COSTS for p in percentiles])
+    results = Parallel(n_jobs=n_jobs, prefer="threads")(
+        delayed(neighborhood_errors)(rows, labels, (own,), kernel, percentiles, COSTS, n_inner)
+        for own in neighbors
+    )
+    return grid[[int(np.argmin(errors.T)) for errors, _ in results]]
 
 
 def best_row(tried: pd.DataFrame) -> pd.Series:

@@ -10,7 +10,9 @@ st.markdown(
     "A query asks its nearest support vectors first, and stops as soon as the sum leans further "
     "than any query of the other class was seen to lean at that step."
 )
-one, two, three, four = st.columns([2, 2, 3, 3], vertical_alignment="bottom")
+one, two, three, four = st.container(key="controls").columns(
+    [2, 2, 3, 3], vertical_alignment="bottom"
+)
 one.toggle("Linear filter", key="filter", help="A linear SVM settles the easy queries.")
 two.number_input("Components q", 1, 64, key="q", help="Principal components that order vectors.")
 three.selectbox("Order", list(nsv.ORDERS), key="order", format_func=nsv.ORDERS.get)

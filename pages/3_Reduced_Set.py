@@ -11,7 +11,7 @@ st.markdown(
     "A few vectors that are *no* training rows add up to nearly the same machine; every query then "
     "costs n kernel values."
 )
-left, right = st.columns(2)
+left, right = st.container(key="controls").columns(2)
 method = left.selectbox(
     "How vectors are found", reduced.choices(), key="method", format_func=reduced.METHODS.get
 )  # fmt: skip

@@ -11,7 +11,8 @@ st.markdown(
     "Many small SVMs, each on the k nearest points of a centre that answers for its k' nearest."
 )
 most = falk.limit(problem)
-row = st.columns([2, 2, 5, 3, 4], vertical_alignment="bottom")
+controls = st.container(key="controls")
+row = controls.columns([2, 2, 5, 3, 4], vertical_alignment="bottom")
 row[0].number_input("Exact k", 2, max(most, 3), key="k", disabled=most < 3)
 row[1].number_input(
     "k'", 1, st.session_state["k"], None, key="kp", placeholder="k/2",

@@ -10,7 +10,7 @@ problem = ui.frame("Support vector tree", own=svtree.OWN)
 st.markdown(
     "Each node asks one support vector: its score says where to go next, and adds to the sum."
 )
-left, right = st.columns(2)
+left, right = st.container(key="controls").columns(2)
 split = left.selectbox("Split", list(svtree.SPLITS), key="split", format_func=svtree.SPLITS.get)
 refit = right.selectbox(
     "Fit", list(svtree.FITS), key="refit", format_func=lambda name: svtree.FITS[name][0]

@@ -3,8 +3,7 @@
 import streamlit as st
 
 from kmviz import ui
-from kmviz.figures.compare import frontier
-from kmviz.ui import compare, model
+from kmviz.ui import compare, compare_views, model
 
 problem = ui.frame("Compare", own=compare.OWN, heading="Which one on this data?")
 compare.follow(problem.n_vectors)
@@ -12,8 +11,7 @@ known = compare.measurements(problem)
 table = compare.measured(known, st.session_state["methods"])
 compare.note(table)
 st.success(compare.sentence(table), icon=":material/recommend:")
-cost = st.session_state["cost"]
-picture = frontier(compare.points(table, cost), compare.COSTS[cost][1])
+picture = compare.picture(table)
 ui.chart(
     picture, "frontier",
     "Cost of a query against accuracy, a point for each setting, larger where more answers differ "
@@ -21,12 +19,13 @@ ui.chart(
     on_select=lambda: compare.open_clicked(table, ui.clicked("frontier")),
 )  # fmt: skip
 ui.draw("cost")
-ui.look_for(compare.look_for(table, cost))
+ui.look_for(compare.look_for(table, st.session_state["cost"]))
 st.dataframe(
     compare.first_columns(table), key="compare_table", hide_index=True,
     column_config=compare.columns(),
 )  # fmt: skip
 st.caption(compare.conditions(table))
+compare_views.efforts(problem, known, table)
 with st.expander("All figures", icon=":material/table:"):
     st.dataframe(
         compare.all_columns(table), key="compare_all", hide_index=True,

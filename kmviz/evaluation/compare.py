@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time as clock
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from typing import Any
 
 import numpy as np
@@ -185,6 +185,14 @@ def _unfitted(method: Any, ref: Reference) -> Any:
     return made
 
 
+def steps_of(clf: Any, X: Any) -> NDArray[Any] | None:
+    """Return the kernel values that each row takes; None where the estimator computes none."""
+    last = clf[-1] if isinstance(clf, Pipeline) else clf
+    if not hasattr(last, "steps"):
+        return None
+    return last.steps(clf[:-1].transform(X) if isinstance(clf, Pipeline) else X)
+
+
 class Bench:
     """The test rows, and the two ways that every method is timed against.
 
@@ -214,10 +222,17 @@ class Bench:
         """The figures of the exact float32 machine."""
         return self.row(self.ref.exact, self.ref.seconds)
 
-    def measured(self, method: Any) -> dict[str, Any]:
-        """Train one method and measure it; whatever goes wrong with it is its own row's news."""
+    def measured(self, method: Any, show: Callable[[Any], None] | None = None) -> dict[str, Any]:
+        """Train one method and measure it; whatever goes wrong with it is its own row's news.
+
+        Parameters
+        ----------
+        show : called with the fitted estimator, for whatever else is to be known of it
+        """
         try:
             fitted, seconds = trained(method, self.ref)
+            if show is not None:
+                show(fitted)
             if isinstance(method, Peer):
                 # skops makes empty objects of compiled types, which may end the process
                 return self.row(fitted, seconds, method.values(self.ref), not method.needs)
@@ -242,11 +257,10 @@ class Bench:
         return row | (self._ratios(clf) if self.repeats else {})
 
     def _steps(self, clf: Any, values: float | None) -> tuple[NDArray[Any], int, float]:
-        last = clf[-1] if isinstance(clf, Pipeline) else clf
-        if values is None and hasattr(last, "steps"):
-            rows = clf[:-1].transform(self.X) if isinstance(clf, Pipeline) else self.X
-            overhead = float(getattr(last, "overhead_", 0.0))
-            return last.steps(rows), self.ref.n_vectors, overhead
+        steps = None if values is not None else steps_of(clf, self.X)
+        if steps is not None:
+            last = clf[-1] if isinstance(clf, Pipeline) else clf
+            return steps, self.ref.n_vectors, float(getattr(last, "overhead_", 0.0))
         return np.array([np.nan if values is None else values]), self.ref.n_vectors, 0.0
 
     def _ratios(self, clf: Any) -> dict[str, float]:

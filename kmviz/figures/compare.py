@@ -120,6 +120,7 @@ def _frontier_line(costs: NDArray[np.float64], errors: NDArray[np.float64]) -> t
         mode="lines",
         line={"shape": "hv", "color": theme.INK, "width": 1.5, "dash": "dot"},
         name="nothing cheaper is as accurate",
+        showlegend=False,
         hoverinfo="skip",
     )
 
@@ -172,6 +173,7 @@ def _points(
         textposition=labels[1][rows].tolist(),
         textfont={"size": 11},
         name=name,
+        showlegend=bool((labels[0][rows] == "").any()),  # the others say their name themselves
         cliponaxis=False,
         marker={
             "color": theme.COLORS[slot],

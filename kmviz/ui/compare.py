@@ -3,23 +3,27 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 import pandas as pd
 import streamlit as st
+from numpy.typing import NDArray
 from sklearn.base import clone
 from sklearn.frozen import FrozenEstimator
 
 from kmviz.evaluation.advice import advice, best_method
 from kmviz.evaluation.catalogue import family_of, resolve, settings, title_of, usual
-from kmviz.evaluation.compare import Bench, as_table, trained
+from kmviz.evaluation.compare import Bench, as_table, steps_of, trained
 from kmviz.evaluation.peers import PEERS
 from kmviz.evaluation.reference import reference, trained_reference
+from kmviz.figures.compare import frontier
 from kmviz.methods import progress
 from kmviz.methods.register import COMPARE, method_offering, offered
 from kmviz.ui import lesson, model, state
+from kmviz.ui.maps import CELLS
 from kmviz.ui.params import Choice, Control, Words
+from kmviz.ui.plane import grid
 from kmviz.ui.problem import Problem
 from kmviz.ui.work import Private, Shelf, shown
 
@@ -28,8 +32,8 @@ OFFERED = tuple(name for name in (*settings(), *PEERS) if name != "exact")
 USUAL = (*usual(), *(name for name, peer in PEERS.items() if peer.is_usual))
 #: Cost -> the column of the table, and how an axis says it.
 COSTS = {
-    "batch": ("batch_us", "CPU microseconds per query, many at once"),
-    "single": ("single_us", "CPU microseconds per query, one at a time"),
+    "batch": ("batch_us", "CPU µs per query, many at once"),
+    "single": ("single_us", "CPU µs per query, one at a time"),
     "values": ("honest_values", "kernel values per query, overhead included"),
 }
 OWN = {
@@ -51,10 +55,35 @@ _measurements = Shelf(6)
 
 @dataclass(frozen=True, eq=False)
 class Measurements:
-    """What is known of a problem: its bench, and the finished rows by name."""
+    """What is known of a problem: its bench, and what was found of each setting, by name.
+
+    Attributes
+    ----------
+    bench : Bench
+    rows : dict
+        The finished rows of the table.
+    asked : array or None
+        Rows whose effort is drawn: the cells of a map, or images; None where neither can be.
+    efforts : dict
+        The kernel values that each of them takes.
+    """
 
     bench: Bench
     rows: dict[str, dict[str, Any]]
+    asked: NDArray[Any] | None = None
+    efforts: dict[str, NDArray[Any]] = field(default_factory=dict)
+
+    def measure(self, name: str) -> None:
+        """Train and measure one setting."""
+        self.rows[name] = self.bench.measured(
+            resolve([name])[name], lambda fitted: self.ask(name, fitted)
+        )
+
+    def ask(self, name: str, fitted: Any) -> None:
+        """Count what a fitted classifier takes for the rows that are drawn."""
+        steps = None if self.asked is None else steps_of(fitted, self.asked)
+        if steps is not None:
+            self.efforts[name] = steps
 
 
 def measurements(problem: Problem) -> Measurements:
@@ -66,22 +95,40 @@ def measurements(problem: Problem) -> Measurements:
 
 def _begun(problem: Problem, own: Any) -> Measurements:
     bench = _bench(problem, own)
-    return Measurements(bench, {"exact": bench.exact_row()})
+    asked = None
+    if own is None and problem.is_plane:
+        asked = grid(problem, CELLS)[2]
+    elif own is None and problem.image_shape:
+        asked = problem.data.X_test
+    known = Measurements(bench, {"exact": bench.exact_row()}, asked)
+    known.ask("exact", bench.ref.exact)
+    return known
 
 
 def measured(known: Measurements, names: list[str]) -> pd.DataFrame:
     """Return a row for each setting, measuring what is not known; an interrupted run goes on."""
     missing = [name for name in names if name not in known.rows]
+    place = st.empty()
     if missing:
-        shown(lambda: _measure(known, missing), "Measuring:")
+        shown(lambda: _measure(known, missing, place), "Measuring:")
+        place.empty()
     return as_table({name: known.rows[name] for name in ["exact", *names]})
 
 
-def _measure(known: Measurements, missing: list[str]) -> None:
+def _measure(known: Measurements, missing: list[str], place: Any) -> None:
+    """Measure one after another, with a picture of what is known so far."""
     for done, name in enumerate(missing):
+        so_far = picture(as_table(known.rows))
+        place.plotly_chart(so_far, key=f"so_far_{done}", alt="The settings measured so far.")
         with progress.part(done / len(missing), (done + 1) / len(missing), f"{title_of(name)}: "):
             progress.report(0.0, "")
-            known.rows[name] = known.bench.measured(resolve([name])[name])
+            known.measure(name)
+
+
+def picture(table: pd.DataFrame) -> Any:
+    """Return the chart of cost against accuracy, by the cost that is chosen."""
+    cost = st.session_state["cost"]
+    return frontier(points(table, cost), COSTS[cost][1])
 
 
 def _bench(problem: Problem, own: Any) -> Bench:

@@ -60,7 +60,7 @@ def slider(problem: Problem, page: falk.Page) -> None:
         effort = maps.effort_map(problem, x, y, np.array([one.steps for one in asked]))
         views = [_map(problem, asked, homes, sizes), effort]
     elif problem.image_shape:
-        strip = maps.effort_strip(page.shown, steps, problem.image_shape)
+        strip = maps.effort_strip(problem, page.shown.rows, steps)
         views = [_images(problem, homes, sizes), strip]
     else:
         views = [_projected(problem, homes)]

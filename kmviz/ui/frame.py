@@ -12,9 +12,10 @@ from kmviz.ui.params import Control, Param
 ICON = "🧭"  # in the browser's tab: a :material/ icon there would ask a font host
 #: A window may be low: no empty strip above the title, numbers in one line, so that the first
 #: picture shows whole. Beside the menu a narrow one has no room for columns, or on a phone for a
-#: second metric: they stand below one another.
+#: second metric: they stand below one another; small controls stand in pairs. On a phone the bar
+#: with the menu lies over the top of the page.
 _ROOM = """<style>
-[data-testid="stMainBlockContainer"] {padding-top: 2.2rem}
+[data-testid="stMainBlockContainer"] {padding: 2.2rem 2.5rem 4rem}
 [data-testid="stMain"] h1 {font-size: 1.7rem; padding: 0.2rem 0}
 [data-testid="stMain"] h3 {font-size: 1.15rem; padding: 0.2rem 0}
 [data-testid="stMain"] [data-testid="stVerticalBlock"] {gap: 0.7rem}
@@ -22,9 +23,13 @@ _ROOM = """<style>
 [data-testid="stMain"] [data-testid="stMetricValue"] {font-size: 1.25rem; line-height: 1.3}
 [data-testid="stSidebar"] [data-testid="stVerticalBlock"] {gap: 0.5rem}
 .st-key-lesson_hint {display: none}
-@media (max-width: 768px) {.st-key-lesson_hint {display: flex}}
+@media (max-width: 768px) {
+  .st-key-lesson_hint {display: flex}
+  [data-testid="stMainBlockContainer"] {padding: 3.75rem 1rem 4rem}
+}
 @media (max-width: 1000px) {
   [data-testid="stMain"] [data-testid="stColumn"] {min-width: min(20rem, 100%)}
+  [data-testid="stMain"] .st-key-controls [data-testid="stColumn"] {min-width: min(9rem, 100%)}
 }
 </style>"""
 

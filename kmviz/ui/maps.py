@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 from numpy.typing import NDArray
@@ -42,7 +42,7 @@ def effort_view(
         return effort_map(problem, x, y, steps.reshape(len(values), CELLS, CELLS))
     if problem.image_shape:
         steps = now.study.frames(name, values, **choice).steps
-        return effort_strip(now, steps, problem.image_shape)
+        return effort_strip(problem, now.rows, steps)
     return None
 
 
@@ -74,7 +74,7 @@ def effort_map(problem: Problem, x: NDArray, y: NDArray, steps: NDArray) -> live
         equal=True,
         layers=[
             live.Heat(values=np.clip(steps, 1, None), x=x, y=y, range=(1, m), log=True,
-                      title="kernel values per query"),
+                      title="kernel values"),
             halo,
             line,
             live.Points(x=star[:, 0], y=star[:, 1], names=("the query",), size=14, opacity=1.0,
@@ -84,18 +84,38 @@ def effort_map(problem: Problem, x: NDArray, y: NDArray, steps: NDArray) -> live
     )  # fmt: skip
 
 
-def effort_strip(now: Shown, steps: NDArray, shape: tuple[int, int]) -> live.Images:
-    """Return the queries that take fewest and most steps, (positions, queries)."""
+def small_map(whole: live.Chart, name: str, title: str, steps: NDArray) -> live.Chart:
+    """Return a map like another, of other steps (cells, cells): small, without legend or axes."""
+    heat, halo, line, star = (cast("Any", layer) for layer in whole.layers)
+    layers = [
+        replace(heat, values=np.clip(steps, 1, None), title="values"),
+        halo,
+        replace(line, name=""),
+        replace(star, names=("",), size=11),
+    ]
+    x, y = replace(whole.x, hidden=True), replace(whole.y, hidden=True)
+    key = f"effort_map_{name}"
+    return replace(whole, key=key, title=title, layers=layers, height=200, x=x, y=y)
+
+
+def effort_strip(problem: Problem, tested: NDArray, steps: NDArray) -> live.Images:
+    """Return the queries that take fewest and most steps, (positions, queries).
+
+    Parameters
+    ----------
+    tested : which test rows the queries are
+    """
+    assert problem.image_shape is not None
     order = np.argsort(steps, axis=1, kind="stable")
     ends = np.hstack([order[:, :ENDS], order[:, -ENDS:]])
     bank, place = np.unique(ends, return_inverse=True)
-    rows = now.rows[bank]
+    rows = tested[bank]
     captions = [[f"{k:,}" for k in counts[found]] for counts, found in zip(steps, ends)]
     return live.Images(
         key="effort_map",
         alt="The queries that take fewest kernel values, then those that take most.",
         title=f"The {ENDS} easiest and the {ENDS} hardest queries, with their kernel values",
-        bank=now.problem.data.X_test[rows].reshape(-1, *shape),
+        bank=problem.data.X_test[rows].reshape(-1, *problem.image_shape),
         shown=place.reshape(ends.shape),
         captions=captions,
         id=rows,

@@ -12,6 +12,8 @@ from kmviz.figures import theme
 from kmviz.ui import lesson, state
 from kmviz.ui.problem import Problem
 
+#: The choices that say which rows a chart is about.
+_ROWS = ("data", "pair", "n", "noise", "seed")
 _CONFIG = {
     "displaylogo": False,
     "showSendToCloud": False,
@@ -31,6 +33,8 @@ def chart(figure: Any, key: str, alt: str, on_select: Callable[[], None] | None 
     options: dict[str, Any] = {}
     if on_select is not None:
         options = {"on_select": on_select, "selection_mode": "points"}
+    # What was zoomed or hidden stays so until other rows are looked at.
+    figure.update_layout(uirevision=" ".join(str(st.session_state.get(name)) for name in _ROWS))
     st.plotly_chart(figure, width="stretch", key=key, alt=alt, config=_CONFIG, **options)
 
 

@@ -12,8 +12,8 @@ from streamlit.testing.v1 import AppTest
 import kmviz
 from kmviz.evaluation import compare as evaluation
 from kmviz.io.storage import StorageError, dumps
-from kmviz.ui import anytime, compare, falk, model, nsv, parts, reduced, svtree
-from tests.pages.helpers import ROOT, array, figure, open_page, run
+from kmviz.ui import anytime, compare, falk, live, model, nsv, parts, reduced, svtree
+from tests.pages.helpers import ROOT, array, figure, live_arrays, live_value, open_page, run
 
 PAGE = "pages/6_Compare.py"
 OWN = {1: nsv.OWN, 2: anytime.OWN, 3: reduced.OWN, 4: falk.OWN, 5: svtree.OWN}
@@ -59,6 +59,37 @@ def test_the_points_stand_where_the_table_says(banana):
     by_size = sorted(points, key=lambda row: points[row][2])
     differ = table["disagreement"].to_numpy()[by_size]
     assert (np.diff(differ) >= 0).all(), "the more answers differ, the larger the point"
+
+
+def test_efforts_of_all_methods_stand_beside_one_another_on_one_scale(banana):
+    sent = {name: live_arrays(banana, "effort_map", f"effort_map_{name}")
+            for name in ("exact", "nsv_approximate", "anytime", "svtree")}  # fmt: skip
+    table = banana.dataframe[1].value
+    m = table.loc["exact", "steps_mean"]
+    assert live_value(banana, "effort_map") == "0"
+    for view in sent.values():
+        heat, _, line, _ = view["layers"]
+        assert heat["range"] == [1.0, m]
+        assert len(line["x"]["data"]) > 10, "the boundary is on top"
+    assert set(efforts(sent["exact"])) == {m}
+    fitted = evaluation.trained(evaluation.resolve(["svtree"])["svtree"], _reference())[0]
+    x, y = (live.at(sent["svtree"]["layers"][0][axis], 0) for axis in "xy")
+    rows = np.column_stack([a.ravel() for a in np.meshgrid(x, y)])
+    near = fitted.steps(rows)  # the places were rounded to four bytes on their way
+    assert np.mean(near == efforts(sent["svtree"])) > 0.99
+    with pytest.raises(KeyError):
+        live_arrays(banana, "effort_map", "effort_map_linear_svc")
+
+
+def efforts(view):
+    """The kernel values of each cell."""
+    heat = view["layers"][0]
+    return heat["levels"][live.at(heat["values"], 0)]
+
+
+def _reference():
+    shelf = compare._measurements._shared
+    return next(known for key, known in shelf.items() if key[0][0] == "banana").bench.ref
 
 
 def test_five_figures_come_first_and_all_of_them_behind(banana):

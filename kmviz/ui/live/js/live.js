@@ -46,6 +46,7 @@ class Live {
     this.root.hidden = false;
     this.root.dataset.kmvizLive = this.bar.param;
     this.stage.style.setProperty("--columns", this.bar.columns);
+    this.stage.style.setProperty("--narrow", this.bar.columns > 3 ? 2 : 1);
     const before = this.views;
     this.views = new Map(parts.map((part) => {
       const spec = part.spec ?? (part.spec = decode(part.bytes)), known = before.get(spec.key);

@@ -4,7 +4,7 @@ const calm = () => matchMedia("(prefers-reduced-motion: reduce)").matches;
 
 class Slider {
   constructor(parent, moved, rested) {
-    const bar = element("div", "bar", parent);
+    const bar = (this.bar = element("div", "bar", parent));
     this.button = element("button", "play", bar, "▶");
     this.button.type = "button";
     this.label = element("label", "", bar);
@@ -26,6 +26,7 @@ class Slider {
     Object.assign(this, { low, step });
     Object.assign(this.input, { min: low, max: high, step, title: help });
     this.label.textContent = label;
+    this.bar.hidden = this.texts.length < 2; // nothing to move
     this.sayPlaying();
   }
 

@@ -10,6 +10,7 @@ import numpy as np
 from sklearn.base import clone
 
 from kmviz.cli import data as data_command
+from kmviz.cli.cells import fit_cells
 from kmviz.cli.console import BadInput, Console
 from kmviz.cli.files import bytes_of
 from kmviz.cli.machine import machine, method
@@ -47,12 +48,18 @@ def add_to(commands: Any) -> None:
         help="as 500MB: read a Parquet, CSV or .npy file of any length, train within that much "
         "extra memory, on a uniform sample of the rows where not all fit (1GB for long files)",
     )  # fmt: skip
-    parser.add_argument("--out", type=Path, required=True, help="the .skops file to write")
+    parser.add_argument(
+        "--out", type=Path, required=True,
+        help="the .skops file to write; with --method falk also a .falk "
+        "file, in cells, for which every row is used however long the data",
+    )  # fmt: skip
     parser.set_defaults(run=run)
 
 
 def run(options: argparse.Namespace, console: Console) -> int:
     """Read, train, report, store."""
+    if options.out.suffix == ".falk":
+        return fit_cells(options)
     if options.out.suffix != ".skops":
         raise BadInput(f"--out names a .skops file; got {options.out.name!r}.")
     with written_whole(options.out) as place:

@@ -19,6 +19,7 @@ from kmviz.datasets import DataError, TableEncoder, iter_frames
 from kmviz.io.storage import load
 from kmviz.io.table import TableClassifier
 from kmviz.io.whole import written_whole
+from kmviz.methods.falk import PartitionedFaLK
 
 
 def add_to(commands: Any) -> None:
@@ -29,7 +30,9 @@ def add_to(commands: Any) -> None:
         description="Label the rows of a CSV, TSV, Parquet, Arrow or .npy file of any length. "
         "Rows keep their order; the output names each by its number in the input.",
     )
-    parser.add_argument("model", type=Path, help="a .skops file that 'fit' or kmviz.save wrote")
+    parser.add_argument(
+        "model", type=Path, help="a .skops or .falk file that 'fit' or kmviz.save wrote"
+    )
     parser.add_argument("data", type=Path, help="rows with the columns of the training table")
     parser.add_argument(
         "--out", type=Path, help="CSV, TSV or Parquet by its name (default: CSV to stdout)"
@@ -58,6 +61,7 @@ def run(options: argparse.Namespace, console: Console) -> int:
     if not hasattr(model, "predict"):
         raise BadInput(f"{options.model.name} holds a {type(model).__name__}, not a classifier.")
     options.chunk = options.chunk or _rows_within(memory, model)
+    _keep_cells_within(memory // 2, model)
     whole = written_whole(options.out) if options.out else nullcontext(None)
     with whole as place:
         writer = writer_for(place, options.decision)
@@ -75,6 +79,14 @@ def _rows_within(memory: int, model: Any) -> int:
     clf = model.classifier if isinstance(model, TableClassifier) else model
     width = int(getattr(clf, "n_features_in_", 100))
     return int(np.clip(memory // (128 * width + 512), 1, 10_000))
+
+
+def _keep_cells_within(memory: int, model: Any) -> None:
+    """Let partitioned local models keep no more of their cells in memory than that."""
+    clf = model.classifier if isinstance(model, TableClassifier) else model
+    last = clf[-1] if hasattr(clf, "named_steps") else clf
+    if isinstance(last, PartitionedFaLK):
+        last.set_params(memory=memory)
 
 
 @dataclass

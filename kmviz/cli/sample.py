@@ -85,6 +85,20 @@ def _drawn(rows: int, budget: int, seed: int) -> NDArray[np.intp]:
 
 
 def _from_array(options: argparse.Namespace, memory: int, local: bool) -> tuple[Any, ...]:
+    X, y = open_classes(options)
+    kept = _drawn(len(X), rows_within(memory, X.shape[1], local), options.seed)
+    rows = np.empty((len(kept), X.shape[1]), dtype=np.float32)
+    block = max(1, memory // 16 // (8 * X.shape[1]))
+    for start in range(0, len(kept), block):
+        rows[start : start + block] = X[kept[start : start + block]]
+        progress.report(0.3 * start / len(kept), f"reading {len(kept):,} of {len(X):,} rows")
+    if not np.isfinite(rows).all():
+        raise BadInput(f"{options.data} holds values that are not finite.")
+    return rows, np.array(y[kept]), None, len(X)
+
+
+def open_classes(options: argparse.Namespace) -> tuple[NDArray[Any], NDArray[Any]]:
+    """Map the rows of a .npy file, and the classes of the one that --target names."""
     X = open_array(Path(options.data))
     if not options.target:
         raise BadInput("With a .npy file, --target names the .npy file that holds the classes.")
@@ -97,34 +111,19 @@ def _from_array(options: argparse.Namespace, memory: int, local: bool) -> tuple[
         raise BadInput(f"{place.name} is not a plain .npy array: {error}") from error
     if y.shape != (len(X),):
         raise BadInput(f"{place.name} has shape {y.shape}; {len(X):,} classes are needed.")
-    kept = _drawn(len(X), rows_within(memory, X.shape[1], local), options.seed)
-    rows = np.empty((len(kept), X.shape[1]), dtype=np.float32)
-    block = max(1, memory // 16 // (8 * X.shape[1]))
-    for start in range(0, len(kept), block):
-        rows[start : start + block] = X[kept[start : start + block]]
-        progress.report(0.3 * start / len(kept), f"reading {len(kept):,} of {len(X):,} rows")
-    if not np.isfinite(rows).all():
-        raise BadInput(f"{options.data} holds values that are not finite.")
-    return rows, np.array(y[kept]), None, len(X)
+    return X, y
 
 
 def _from_table(options: argparse.Namespace, memory: int, local: bool) -> tuple[Any, ...]:
-    block = _block_rows(options.data, memory)
-    learnt, rows = _first_pass(options, block)
-    target = options.target
-    if target is None or target not in learnt.columns:
-        shown = ", ".join(map(str, learnt.columns[:10]))
-        raise BadInput(f"--target names the column to predict, one of {shown}.")
-    encoder = TableEncoder.fit(learnt[learnt[target].astype(str) != ""], target)
-    if not encoder.columns:
-        raise BadInput("No column can be used to predict from.")
+    block = block_rows(options.data, memory)
+    encoder, _, rows = learnt_encoder(options, block)
     kept = _drawn(rows, rows_within(memory, len(encoder.feature_names), local), options.seed)
     X = np.empty((len(kept), len(encoder.feature_names)), dtype=np.float32)
     y = np.empty(len(kept), dtype=np.intp)
     done = filled = 0
     for frame in iter_frames(options.data, block):
         chosen = kept[np.searchsorted(kept, done) : np.searchsorted(kept, done + len(frame))]
-        part = _labelled(frame.iloc[chosen - done], encoder)
+        part = labelled(frame.iloc[chosen - done], encoder)
         X[filled : filled + len(part)] = encoder.transform(part)
         y[filled : filled + len(part)] = encoder.labels(part)
         filled += len(part)
@@ -133,13 +132,29 @@ def _from_table(options: argparse.Namespace, memory: int, local: bool) -> tuple[
     return X[:filled], y[:filled], encoder, rows
 
 
-def _labelled(frame: pd.DataFrame, encoder: TableEncoder) -> pd.DataFrame:
+def learnt_encoder(
+    options: argparse.Namespace, block: int
+) -> tuple[TableEncoder, pd.DataFrame, int]:
+    """Return a table's encoder, the rows that it was learnt from, and how many rows there are."""
+    learnt, rows = _first_pass(options, block)
+    target = options.target
+    if target is None or target not in learnt.columns:
+        shown = ", ".join(map(str, learnt.columns[:10]))
+        raise BadInput(f"--target names the column to predict, one of {shown}.")
+    known = learnt[learnt[target].astype(str) != ""]
+    encoder = TableEncoder.fit(known, target)
+    if not encoder.columns:
+        raise BadInput("No column can be used to predict from.")
+    return encoder, known, rows
+
+
+def labelled(frame: pd.DataFrame, encoder: TableEncoder) -> pd.DataFrame:
     """The rows that have a class; an unknown class is the encoder's to refuse."""
     text = frame[encoder.target].astype(str).str.strip()
     return frame[frame[encoder.target].notna() & (text != "")]
 
 
-def _block_rows(path: str, memory: int) -> int:
+def block_rows(path: str, memory: int) -> int:
     """Rows a block, so that their cells as text take about a sixteenth of the limit."""
     first = next(_frames(path, 100), None)
     if first is None:

@@ -95,8 +95,13 @@ def save(estimator: Any, path: str | os.PathLike[str]) -> None:
     >>> bool((again.predict(X) == clf.predict(X)).all())
     True
     """
+    if hasattr(estimator, "archive_"):
+        from kmviz.io.cells import save_cells
+
+        return save_cells(estimator, path)
     with written_whole(Path(path)) as place:
         place.write_bytes(dumps(estimator))
+    return None
 
 
 def dumps(estimator: Any) -> bytes:
@@ -164,6 +169,10 @@ def load(path: File, trusted: Iterable[str] = ()) -> Any:
     ...     print(error)
     The file is not a skops file. Store the estimator with kmviz.save or skops.io.dump.
     """
+    if isinstance(path, str | os.PathLike) and Path(path).suffix == ".falk":
+        from kmviz.io.cells import load_cells
+
+        return load_cells(path)
     from skops import io as skops
     from skops.io.exceptions import UntrustedTypesFoundException
 

@@ -6,9 +6,12 @@ import sys
 from pathlib import Path
 
 import numpy as np
+import pandas as pd
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
+
+import kmviz
 
 MEGABYTE = 2**20
 LIMIT = 40 * MEGABYTE
@@ -69,3 +72,20 @@ def test_a_parquet_file_three_times_the_limit(table, tmp_path):
     truth = pq.read_table(table, columns=["side"])["side"].to_numpy(zero_copy_only=False)
     assert len(ours) == 800_000
     assert np.mean(ours == truth) > 0.9
+
+
+@pytest.mark.skipif(not Path("/proc/self/status").exists(), reason="measured through /proc")
+def test_every_row_is_used_within_the_limit(tmp_path):
+    rng, names = np.random.default_rng(0), ["u", "v"]
+    path, model = tmp_path / "rows.parquet", tmp_path / "all.falk"
+    X = rng.random((500_000, 2), dtype=np.float32)
+    side = np.where((np.floor(X * 8).sum(axis=1) % 2).astype(bool), "black", "white")
+    pq.write_table(pa.table([*X.T, side], names=[*names, "side"]), path, row_group_size=20_000)
+    done = limited(
+        "fit", path, "--target", "side", "--method", "falk", "--memory", LIMIT, "--C", 10,
+        "--gamma", 30, "--set", "n_neighbors=50", "--test-share", 0.01, "--out", model,
+    )  # fmt: skip
+    assert done.returncode == 0, done.stderr
+    assert "495,000 to train on" in done.stdout
+    some = pd.DataFrame(X[:20_000], columns=names)
+    assert np.mean(kmviz.load(model).predict(some) == side[:20_000]) > 0.98

@@ -7,6 +7,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
+import kmviz
 from kmviz import FaLKClassifier, PartitionedFaLK, datasets
 from kmviz.methods.falk import partitioned
 from kmviz.methods.falk.boxes import Boxes
@@ -173,3 +174,13 @@ def test_equal_rows_are_not_cut():
     lopsided = Boxes(np.array([[0.0], [0.0], [0.0], [1.0]]), 2)
     assert lopsided.of(np.array([[0.0], [1.0]])).tolist() in ([0, 1], [1, 0])
     assert all(low < high for low, high in pairwise(sorted({*lopsided.cut, 2.0})))
+
+
+def test_a_stored_copy_answers_the_same(cells, board, tmp_path):
+    _, _, queries = board
+    kmviz.save(cells, tmp_path / "copy.falk")
+    again = kmviz.load(tmp_path / "copy.falk")
+    np.testing.assert_array_equal(again.predict(queries), cells.predict(queries))
+    (tmp_path / "no.falk").write_bytes(b"no zip")
+    with pytest.raises(ValueError, match="cannot be read as local models"):
+        kmviz.load(tmp_path / "no.falk")

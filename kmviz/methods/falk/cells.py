@@ -70,7 +70,8 @@ class Cell:
     def nbytes(self) -> int:
         """What it takes, the search tree included."""
         arrays = [self.rows, self.owner_cell, self.owner_model, *vars(self.models).values()]
-        return sum(np.asarray(array).nbytes for array in arrays) + 2 * 8 * self.rows.size
+        tree = 8 * self.rows.size + 32 * len(self.rows)  # float64 rows, row numbers, nodes
+        return sum(np.asarray(array).nbytes for array in arrays) + tree
 
     def check(self, n_cells: int, d: int) -> None:
         """Refuse arrays that do not fit together (ValueError)."""
@@ -101,6 +102,16 @@ class Archive:
         with ZipFile(self.path, "a", ZIP_STORED) as file:
             self._put(file, f"cell/{number}", arrays)
             self._put(file, f"models/{number}", vars(models))
+
+    def write_entry(self, name: str, content: bytes) -> None:
+        """Add something of the caller's own."""
+        with ZipFile(self.path, "a", ZIP_STORED) as file:
+            file.writestr(name, content)
+
+    def read_entry(self, name: str) -> bytes | None:
+        """Return it; None where there is none."""
+        with ZipFile(self.path) as file:
+            return file.read(name) if name in file.namelist() else None
 
     def read_about(self) -> tuple[dict[str, Any], Boxes, NDArray[Any]]:
         """Return what `write_about` was given."""

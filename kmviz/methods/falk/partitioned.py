@@ -207,11 +207,11 @@ class PartitionedFaLK(ClassifierMixin, BaseEstimator):
     def _cell(self, number: int) -> Cell:
         """Return a cell, from memory or the file; those not asked for longest go first."""
         if number not in self._cells:
-            self._cells[number] = self.archive_.read_cell(number, len(self.boxes_))
-            while (
-                len(self._cells) > 1 and sum(c.nbytes for c in self._cells.values()) > self.memory
-            ):
+            sizes = [cell.nbytes for cell in self._cells.values()]
+            while sizes and sum(sizes) + max(sizes) > self.memory:  # room for one more like them
                 self._cells.popitem(last=False)
+                del sizes[0]
+            self._cells[number] = self.archive_.read_cell(number, len(self.boxes_))
         self._cells.move_to_end(number)
         return self._cells[number]
 

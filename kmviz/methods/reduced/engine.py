@@ -27,6 +27,7 @@ from kmviz.loops.threads import over_chunks
 from kmviz.machines import KernelMachine
 from kmviz.machines.soundness import shaped
 from kmviz.methods.promise import Promise, upper_bound
+from kmviz.methods.reduced.tune import MarginTuning
 from kmviz.methods.reduction.objective import Floats
 from kmviz.methods.reduction.path import ReducedPath, Stage
 from kmviz.traces import ReducedTrace
@@ -56,12 +57,16 @@ class ReducedEngine:
         A partial output outside [low[k], high[k]] is safe; None: no early stop.
     proof : Promise or None
         What was proved of early stops, against the whole reduced machine.
-    path, problem : ReducedPath and BinaryProblem, or None
+    path, problem, tuning : ReducedPath, BinaryProblem and MarginTuning, or None
         What other sizes and thresholds are read from. Not stored with a model.
+    is_tuned : bool
+        Whether the machine is the tuned one.
     """
 
     path: ReducedPath | None = None
     problem: Any = None
+    tuning: MarginTuning | None = None
+    is_tuned = False
     proof: Promise | None = None
 
     def __init__(
@@ -115,7 +120,7 @@ class ReducedEngine:
         return values @ self.nested.T - self.machine.bias
 
     def __getstate__(self) -> dict[str, Any]:
-        left_out = ("path", "problem")
+        left_out = ("path", "problem", "tuning")
         return {name: value for name, value in vars(self).items() if name not in left_out}
 
     def check(self) -> None:

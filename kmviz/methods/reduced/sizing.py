@@ -33,7 +33,11 @@ class HeldProblem(BinaryProblem):
 
 
 def hold_out(X: Any, y: Any, frozen: bool, what: str, random: Any) -> tuple[Any, Any, Any, Any]:
-    """Split off rows that choose and rows that prove: a quarter of X, all of it when frozen."""
+    """Split off rows that choose and rows that prove: a quarter of X, all of it when frozen.
+
+    Return the rows left to learn from, their classes, and the two parts. A frozen machine has
+    nothing to learn but what the choosing rows may say: no other row proves anything.
+    """
     held = X
     if not frozen:
         if y is None:
@@ -50,7 +54,7 @@ def hold_out(X: Any, y: Any, frozen: bool, what: str, random: Any) -> tuple[Any,
         raise ValueError(
             f"{what} holds out rows, of every class: {error} Give more rows."
         ) from error
-    return X, y, choosing, proving
+    return (choosing if frozen else X), y, choosing, proving
 
 
 def count(n_vectors: Any, m: int) -> int:
@@ -64,7 +68,7 @@ def smallest(
     problem: HeldProblem,
     space: Space,
     method: str,
-    thresholded: Callable[[KernelMachine], KernelMachine],
+    made: Callable[[ReducedPath, int], KernelMachine],
     max_disagreement: float,
 ) -> tuple[ReducedPath, int | None]:
     """Return the fewest vectors that agree well enough on the held rows, None if none do."""
@@ -72,7 +76,7 @@ def smallest(
     wanted = machine.decision_function(held) > 0
 
     def is_good(path: ReducedPath, n: int) -> bool:
-        given = thresholded(path.machine(n)).decision_function(held) > 0
+        given = made(path, n).decision_function(held) > 0
         return bool(np.mean(given != wanted) <= max_disagreement)
 
     most = max(1, machine.n_vectors // 2)

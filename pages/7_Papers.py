@@ -9,6 +9,7 @@ from kmviz.ui import papers
 ui.frame_without_data("Papers", own=papers.own(), heading="Ours beside theirs")
 table = papers.stored(ui.draw("table"))
 ui.metrics(papers.metrics(summary(table.frame, table.title)))
+papers.pictures(table)
 st.dataframe(
     coloured(table.frame, table.title), key="paper_table", hide_index=True, placeholder="",
     height=430,

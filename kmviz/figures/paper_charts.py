@@ -12,7 +12,7 @@ from kmviz.figures import theme
 
 #: Columns by which a table says that it is cells of matrices, or a frontier.
 CELLS = {"setting", "row", "column", "measure"}
-FRONTIER = {"setting", "choice", "speedup", "honest_speedup"}
+FRONTIER = {"setting", "margin", "speedup", "honest_speedup"}
 
 #: The paper's m/k, which counts vectors touched, and its disagreements.
 PAPER_POINT = (111.0, 6.0)
@@ -85,7 +85,8 @@ def frontier(frame: pd.DataFrame, height: int = 460) -> go.Figure:
         traces.append(
             theme.trace(
                 "scatter", x=theme.light(part["honest_speedup"]), y=theme.light(part["ours"]),
-                text=part["choice"].tolist(), customdata=theme.light(part["speedup"]),
+                text=[f"margin {margin:g}" for margin in part["margin"]],
+                customdata=theme.light(part["speedup"]),
                 mode="lines+markers", name=str(name),
                 line={"color": theme.COLORS[slot], "width": 1},
                 marker={"color": theme.COLORS[slot], "symbol": theme.SYMBOLS[slot], "size": 10},
@@ -133,5 +134,7 @@ def reached(frame: pd.DataFrame) -> str:
 
 
 def _named(row: pd.Series) -> str:
-    counted = f"{row['ours']:,} differ, m/k {row['honest_speedup']:.3g} counted"
-    return f"{row['setting']}, {row['choice']}: {counted}, {row['speedup']:.4g} as the paper counts"
+    return (
+        f"{row['setting']}, margin {row['margin']:g}: {row['ours']:,} differ, m/k "
+        f"{row['honest_speedup']:.3g} counted, {row['speedup']:.4g} as the paper counts"
+    )

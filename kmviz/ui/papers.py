@@ -11,8 +11,10 @@ import pandas as pd
 import streamlit as st
 
 from kmviz.evaluation import papers
+from kmviz.figures import paper_charts
 from kmviz.io.places import tables_folder
 from kmviz.ui.params import Choice, Control
+from kmviz.ui.parts import chart, look_for
 
 FOLDER = tables_folder()
 
@@ -60,6 +62,17 @@ def own() -> dict[str, Control]:
 def metrics(counts: dict[str, int]) -> list[tuple[str, str, str]]:
     """Return how many figures came out how."""
     return [(word.capitalize(), f"{counts[word]}", WORDS[word]) for word in WORDS]
+
+
+def pictures(table: Stored) -> None:
+    """Draw the charts of a table side by side, and say what they come to."""
+    found = paper_charts.charts(table.frame)
+    for place, (name, (figure, alt)) in zip(st.columns(max(len(found), 1)), found.items()):
+        with place:
+            chart(figure, f"{table.name}_{name}", alt)
+    said = paper_charts.reached(table.frame) if "frontier" in found else ""
+    if said:
+        look_for(said)
 
 
 def names() -> tuple[str, ...]:

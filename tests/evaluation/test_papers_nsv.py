@@ -1,7 +1,5 @@
 """The tables of nearest support vectors: their form, on machines small enough for a test."""
 
-from dataclasses import replace
-
 import numpy as np
 import pandas as pd
 import pytest
@@ -27,12 +25,11 @@ def small():
             known[pair] = svc, rows | {"test": test, "y_test": data.y_test}
         return known[pair]
 
-    promised = replace(nsv_machines.SETTINGS[nsv_machines.APPROXIMATE], promised=0.1)
     nsv_machines.pair_rows.cache_clear()
     with pytest.MonkeyPatch.context() as patch:
         for module in (nsv, nsv_compared, nsv_machines):
             patch.setattr(module, "machine_of", machine_of)
-        patch.setitem(nsv_machines.SETTINGS, nsv_machines.APPROXIMATE, promised)  # few rows
+        patch.setattr(nsv_compared, "RATES", (0.1, 0.06))  # few rows
         yield machine_of
     nsv_machines.pair_rows.cache_clear()
 
@@ -46,10 +43,7 @@ def test_pairs_and_their_summary(small):
     told = []
     table = nsv.pairs(progress=lambda share, text: told.append(text))
     assert told == ["3 against 8", "0 against 1", "4 against 9"]
-    assert table["setting"].tolist()[:3] == [
-        nsv_machines.ALL_DIGITS, nsv_machines.APPROXIMATE, "from the approximation, 10.0% promised",
-    ]  # fmt: skip
-    assert len(table) == 3 * 3
+    assert len(table) == 3 * len(nsv_machines.SETTINGS)
     assert {"paper", "ours", "pair", "m", "speedup", "disagreements"} <= set(table.columns)
     assert (table["speedup"] > 1).all()
     assert (table["disagreements"] <= 0.05 * table["queries"]).all()
@@ -83,20 +77,25 @@ def test_each_published_reading_calibrates_on_its_own_rows(small):
         assert clf.engines_[0].envelope.n_rows == n
 
 
-def test_wider_margins_are_slower_and_a_promise_stands_beside_them(small):
+def test_wider_margins_are_slower(small):
     table = nsv.frontier()
     for setting in nsv_machines.SETTINGS:
         own = table[table["setting"] == setting]
-        assert own["choice"].tolist() == [f"margin {m:g}" for m in nsv_machines.MARGINS]
+        assert tuple(own["margin"]) == nsv_machines.MARGINS
         assert own["speedup"].is_monotonic_decreasing
         assert own["ours"].iloc[-1] <= own["ours"].iloc[0]
-    promise = table[table["choice"] == "10.0% promised"].iloc[0]
-    assert promise["pairs"] == 3
-    clf = nsv_machines.calibrated((3, 8), 0, nsv_machines.SETTINGS[nsv_machines.APPROXIMATE])
-    rows = nsv_machines.pair_rows((3, 8), nsv_machines.QUICK_DIGITS)
-    promised = next(row for row in rows if row["promised"] == 0.1)
-    assert promised["margin"] == clf.margin_
-    assert promised["steps_mean"] == clf.steps(small((3, 8), 0)[1]["test"]).mean()
+
+
+def test_each_promise_is_proved_anew(small):
+    table = nsv.promised().set_index(["pair", "promised"]).sort_index()
+    how = nsv_machines.SETTINGS[nsv_machines.APPROXIMATE]
+    for pair in nsv_machines.QUICK_PAIRS:
+        own = table.loc[nsv_machines.name_of(pair)]
+        assert own.loc[0.06, "margin"] >= own.loc[0.1, "margin"]
+        clf = nsv_machines.calibrated(pair, 0, how, max_disagreement=0.06)
+        assert own.loc[0.06, "margin"] == clf.margin_
+        queries = small(pair, 0)[1]["test"]
+        assert own.loc[0.06, "speedup"] == clf.machine_.n_vectors / clf.steps(queries).mean()
 
 
 def test_matrices_hold_each_pair_twice(table, small):
@@ -113,7 +112,7 @@ def test_matrices_hold_each_pair_twice(table, small):
 
 def test_the_papers_figures_stand_beside_all_pairs_only(monkeypatch):
     row = {"speedup": 100.0, "honest_speedup": 9.0, "disagreements": 1, "queries": 2000, "m": 9,
-           "errors": 3, "machine_errors": 3, "by_filter": 0.5, "margin": 0.0, "promised": np.nan,
+           "errors": 3, "machine_errors": 3, "by_filter": 0.5, "margin": 0.0,
            "paper": np.nan}  # fmt: skip
     every = [
         row | {"pair": f"{a}-{b}", "setting": name}

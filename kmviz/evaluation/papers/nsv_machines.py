@@ -50,20 +50,16 @@ class Calibration:
         training digits it has not seen; "every", both.
     margins : tuple of float
         Read one after another; the first is the setting's own.
-    promised : float, optional
-        A rate to promise as well: half of the rows then set the thresholds, and the other half
-        choose a margin.
     """
 
     options: Row = field(default_factory=dict)
     rows: str = "rest"
     margins: tuple[float, ...] = (0.0,)
-    promised: float | None = None
 
 
 SETTINGS = {
     ALL_DIGITS: Calibration({"order": "tug_of_war"}, "every", MARGINS),
-    APPROXIMATE: Calibration({"start": "approximate"}, "rest", MARGINS, promised=0.002),
+    APPROXIMATE: Calibration({"start": "approximate"}, "rest", MARGINS),
 }
 #: The other reading of "published", which table 1 shows.
 OWN = Calibration({"order": "tug_of_war"}, "train")
@@ -104,12 +100,10 @@ def machine_of(pair: Pair, n_train: int) -> tuple[SVC, dict[str, NDArray[Any]]]:
     return as_svc([machine], classes, C=10.0), rows
 
 
-def calibrated(pair: Pair, n_train: int, how: Calibration) -> NSVClassifier:
+def calibrated(pair: Pair, n_train: int, how: Calibration, **options: Any) -> NSVClassifier:
     """Calibrate a pair's machine in one of the ways."""
     svc, rows = machine_of(pair, n_train)
-    clf = NSVClassifier(
-        FrozenEstimator(svc), max_disagreement=how.promised, random_state=0, **how.options
-    )
+    clf = NSVClassifier(FrozenEstimator(svc), random_state=0, **how.options, **options)
     return clf.fit(rows["train"], X_calibration=rows[how.rows])
 
 
@@ -137,19 +131,6 @@ def measured(reading: NSVReading, m: int, positive: NDArray[np.bool_]) -> Row:
     }
 
 
-def read(
-    name: str, how: Calibration, clf: NSVClassifier, X: NDArray[Any]
-) -> Iterator[tuple[Row, NSVReading]]:
-    """Read the queries under each margin of a setting, and as it promises."""
-    study = clf.study(X)
-    for place, margin in enumerate(how.margins):
-        choice = {"margin": margin, "promised": np.nan}
-        yield {"setting": name, "is_own": place == 0} | choice, study.read(margin=margin)
-    if how.promised is not None:
-        setting = {"setting": f"{name}, {how.promised:.1%} promised", "is_own": True}
-        yield setting | {"margin": clf.margin_, "promised": how.promised}, study.read()
-
-
 @lru_cache(maxsize=200)
 def pair_rows(pair: Pair, n_train: int) -> tuple[Row, ...]:
     """Measure every setting on one pair, under all of its margins."""
@@ -158,9 +139,11 @@ def pair_rows(pair: Pair, n_train: int) -> tuple[Row, ...]:
     about = {"pair": name_of(pair), "m": m, "queries": len(positive)}
     found = []
     for name, how in SETTINGS.items():
-        clf = calibrated(pair, n_train, how)
-        for choice, reading in read(name, how, clf, rows["test"]):
-            found.append(about | choice | measured(reading, m, positive))
+        study = calibrated(pair, n_train, how).study(rows["test"])
+        for margin in how.margins:
+            choice = {"setting": name, "margin": margin}
+            told = measured(study.read(margin=margin), m, positive)
+            found.append(about | choice | told)
     return tuple(found)
 
 

@@ -135,7 +135,7 @@ class Archive:
             arrays = self._get(file, f"cell/{number}")
             models = LocalModels.__new__(LocalModels)
             vars(models).update(self._get(file, f"models/{number}"))
-        models.short = int(models.short)
+        models.short, models.n_classes = int(models.short), int(models.n_classes)
         cell = Cell(**arrays, models=models)
         cell.check(n_cells, cell.rows.shape[1])
         return cell

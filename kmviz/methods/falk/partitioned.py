@@ -34,7 +34,6 @@ from sklearn.utils.validation import check_is_fitted
 
 from kmviz.loops.falk_cover import accept
 from kmviz.machines.named import named_kernel
-from kmviz.machines.pairs import by_votes
 from kmviz.methods.falk.boxes import Boxes
 from kmviz.methods.falk.cells import Archive, Cell, Scratch
 from kmviz.methods.falk.classifier import FaLKClassifier
@@ -162,13 +161,13 @@ class PartitionedFaLK(ClassifierMixin, BaseEstimator):
         """
         rows, cells, models = self._owners(X)
         n = len(self.classes_)
-        outputs = np.empty((len(rows), n * (n - 1) // 2))
+        outputs = np.empty((len(rows), 1 if n == 2 else n))
         for number in np.unique(cells):
             there, cell = np.flatnonzero(cells == number), self._cell(int(number))
             outputs[there] = answer(
                 cell.models, models[there], rows[there], cell.rows, self.kernel_, self.n_jobs_
             )
-        return outputs[:, 0] if n == 2 else by_votes(outputs, n)
+        return outputs[:, 0] if n == 2 else outputs
 
     def predict(self, X: ArrayLike) -> NDArray[Any]:
         """Return the class of each row."""

@@ -3,7 +3,7 @@
 import streamlit as st
 
 from kmviz import ui
-from kmviz.ui import nsv, nsv_views
+from kmviz.ui import follow, nsv, nsv_views
 
 problem = ui.frame("Nearest support vectors", own=nsv.OWN)
 st.markdown(
@@ -20,9 +20,11 @@ four.selectbox("The sum starts from", list(nsv.STARTS), key="start", format_func
 
 now, chosen = nsv.shown(problem), nsv.choice()
 reading, record = now.study.read(**chosen), nsv.trace(now, chosen)
+clf = now.study.classifier(**chosen)
+follow.line(problem, record, follow.cost(now, reading, clf, problem.query))
 nsv_views.slider(now, record)
 ui.look_for(nsv.look_effort(now, reading))
-ui.look_for(nsv.look_trajectory(record))
+follow.section(now, reading, clf, problem.machine.vectors, nsv.band, "not safe yet")
 
 st.subheader(f"Query {problem.query}: whom it asks", anchor=False)
 ui.chart(

@@ -4,7 +4,7 @@ import streamlit as st
 
 from kmviz import ui
 from kmviz.figures import anytime as figures
-from kmviz.ui import anytime, anytime_views
+from kmviz.ui import anytime, anytime_views, follow
 
 problem = ui.frame("Anytime bounds", own=anytime.OWN)
 st.markdown(
@@ -17,10 +17,12 @@ order = st.selectbox(
 )  # fmt: skip
 now = anytime.shown(problem, order)
 ui.limit("step", 1, anytime.last_step(now))
+trace, reading, clf = anytime.trace(now), now.study.read(), now.study.classifier()
+follow.line(problem, trace, follow.cost(now, reading, clf, problem.query))
 step = anytime_views.slider(now)
-trace, reading = anytime.trace(now), now.study.read()
 ui.metrics(anytime.metrics(now, reading))
 ui.look_for(anytime.look_times(now))
+follow.section(now, reading, clf, problem.machine.vectors, anytime.band, "holds f(x)")
 
 st.subheader("The charts large: zoom, hide, save", anchor=False)
 picture = figures.bounds(trace, step)

@@ -4,7 +4,7 @@ import streamlit as st
 
 from kmviz import ui
 from kmviz.figures import reduced as figures
-from kmviz.ui import reduced, reduced_views, reduced_words
+from kmviz.ui import follow, reduced, reduced_views, reduced_words
 
 problem = ui.frame("Reduced set", own=reduced.OWN)
 st.markdown(
@@ -21,10 +21,14 @@ shift = right.slider(
 )  # fmt: skip
 page = reduced.page(problem, method, shift)
 ui.limit("vectors", 1, page.n_vectors)
+clf = page.shown.study.classifier(n_vectors=st.session_state["vectors"])
+trace = clf.trace(problem.x)
+follow.line(problem, trace, trace.stop)
 n = reduced_views.slider(problem, page)
 ui.look_for(reduced_words.look_at_vectors(problem, page, n))
 ui.look_for(reduced_words.look_at_error(page))
 
+follow.section(page.shown, page.reading(n), clf, problem.data_rows(clf.machine_.vectors))
 ui.metrics(reduced_words.metrics(page, n))
 st.subheader("The charts large: zoom, hide, save", anchor=False)
 vectors, errors = st.columns(2)
@@ -51,7 +55,7 @@ st.dataframe(reduced.table(page, n), hide_index=True)
 reduced.strip(problem, shift)
 ui.take_home(
     problem, estimator=lambda: page.shown.estimator(n_vectors=n), figure=picture,
-    trace=page.shown.study.classifier(n_vectors=n).trace(problem.x).to_frame,
+    trace=trace.to_frame,
     code=page.shown.code(n_vectors=n), name="reduced",
 )  # fmt: skip
 ui.finish()

@@ -4,7 +4,7 @@ import streamlit as st
 
 from kmviz import ui
 from kmviz.figures import falk as figures
-from kmviz.ui import falk, falk_views, falk_words
+from kmviz.ui import falk, falk_views, falk_words, follow
 
 problem = ui.frame("Local models", own=falk.OWN)
 st.markdown(
@@ -22,6 +22,7 @@ row[2].selectbox("Who answers", list(falk.SELECTS), key="select", format_func=fa
 row[3].selectbox("Centres in", list(falk.COVERS), key="cover", format_func=falk.COVERS.get)
 row[4].selectbox("Kernel width", list(falk.WIDTHS), key="width", format_func=falk.WIDTHS.get)
 page = falk.page(problem)
+follow.line(problem, page.trace, page.trace.stop)
 top = st.container()  # filled once every k is trained: the rest need not wait for it
 st.markdown(falk_words.sentence(problem, page))
 ui.metrics(falk_words.metrics(problem, page))
@@ -41,6 +42,7 @@ ui.chart(
 ui.look_for(falk_words.look_at_map(problem, page))
 with top:
     falk_views.slider(problem, page)
+follow.section(page.shown, page.reading, page.classifier, problem.data.X_train)
 
 st.subheader("How local should it be?", anchor=False)
 table = falk.sweep(problem, page)

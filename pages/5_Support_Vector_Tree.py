@@ -4,7 +4,7 @@ import streamlit as st
 
 from kmviz import ui
 from kmviz.figures import svtree as figures
-from kmviz.ui import svtree, svtree_views
+from kmviz.ui import follow, svtree, svtree_views
 
 problem = ui.frame("Support vector tree", own=svtree.OWN)
 st.markdown(
@@ -17,9 +17,13 @@ refit = right.selectbox(
 )
 now = svtree.shown(problem, split, refit)
 svtree.limit(now)
-height = svtree_views.slider(now)
+height = st.session_state["height"]
 trace, reading = svtree.trace(now, height), now.study.read(max_height=height)
+follow.line(problem, trace, min(trace.stop, height))
+svtree_views.slider(now)
 node, nodes = svtree.chosen(trace), svtree.nodes(now)
+clf = now.study.classifier(max_height=height)
+follow.section(now, reading, clf, problem.machine.vectors)
 ui.metrics(svtree.metrics(now, reading))
 
 st.subheader("The charts large: zoom, hide, save", anchor=False)

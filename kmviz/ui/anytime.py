@@ -73,6 +73,11 @@ def trace(now: Shown) -> AnytimeTrace:
     return _records.get(key, lambda: now.study.classifier().trace(now.problem.x), "Bounds")
 
 
+def band(record: AnytimeTrace) -> tuple[Any, Any]:
+    """Return the bounds L_k(x) and H_k(x)."""
+    return record.lower, record.upper
+
+
 def compared(problem: Problem) -> dict[str, Closing]:
     """Return how the intervals close under every order, over the first steps."""
 

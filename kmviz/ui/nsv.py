@@ -69,6 +69,11 @@ def trace(now: Shown, chosen: dict[str, Any]) -> NSVTrace:
     return now.study.classifier(**chosen).trace(now.problem.x)
 
 
+def band(record: NSVTrace) -> tuple[Any, Any]:
+    """Return the thresholds L_k and H_k around the walk."""
+    return record.low, record.high
+
+
 def effort_figure(now: Shown, reading: NSVReading) -> Any:
     """Draw every query's effort."""
     return figures.effort(reading, now.rows, now.problem.query)
@@ -185,22 +190,6 @@ def look_effort(now: Shown, reading: NSVReading) -> str:
         f"Nearly every query takes about as many steps ({easy_mean:.1f} on average, "
         f"{hard_mean:.1f} near f = 0{sampled}). Start from an empty sum without the filter to see "
         "effort follow difficulty. Click a point and it becomes the query."
-    )
-
-
-def look_trajectory(record: NSVTrace) -> str:
-    """What to look for in the walk."""
-    right = (record.output > 0) == (record.exact > 0)
-    end = "the exact machine says the same" if right else "the exact machine says the opposite"
-    if record.filtered:
-        return f"The filter settled this query before the first support vector; {end}."
-    if record.stop == 0:
-        return f"The approximation of all terms was already beyond the thresholds; {end}."
-    if record.stop == record.n_steps:
-        return "g stays inside the band to the last support vector: its sum is f(x) itself."
-    return (
-        f"g leaves the band at step {record.stop:,}: no calibration query of the other class ever "
-        f"leaned that far so early, and {end}. The dimmed line is what it did not have to compute."
     )
 
 

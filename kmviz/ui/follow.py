@@ -1,0 +1,246 @@
+"""One query followed: its line above the picture, and its steps played beside two others.
+
+The two others are picked from the reading: the query that took fewest kernel values, and the one
+that took most. Everything drawn stands in the records; nothing is computed of a method here.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import streamlit as st
+from numpy.typing import NDArray
+
+from kmviz.figures import theme
+from kmviz.traces import Reading, Trace
+from kmviz.ui import live, maps
+from kmviz.ui.fitted import Shown
+from kmviz.ui.problem import Problem
+from kmviz.ui.why import pulls, why
+from kmviz.ui.work import Shelf
+
+#: Steps that have a place each on the slider, places for all those after; images in a strip.
+EACH, AFTER, STRIP = 30, 20, 8
+_AT = "kmviz.followed"
+_MARKS = ("●", "◆")
+
+_views = Shelf(8)
+
+
+@dataclass(frozen=True, eq=False)
+class Walk:
+    """What is played of one query.
+
+    Attributes
+    ----------
+    key : str
+        Its place: "query", "easy" or "hard".
+    row : int
+        The test row.
+    record : Trace
+    steps : int
+        Kernel values that it took.
+    """
+
+    key: str
+    row: int
+    record: Trace
+    steps: int
+
+
+def line(problem: Problem, record: Trace, steps: int) -> None:
+    """Draw the query's line: its true class, the answer, the cost, and why it stopped there."""
+    truth, answer = int(problem.label > 0), int(record.output > 0)
+    names = [f"{mark} {name}" for mark, name in zip(_MARKS, problem.names)]
+    verdict = ":green[✓]" if truth == answer else ":red[✗]"
+    differs = (record.output > 0) != (record.exact > 0)
+    end = " The exact machine says the opposite." if differs else ""
+    st.markdown(
+        f":small[★ **Query {problem.query}**: truly {names[truth]}, answered {names[answer]} "
+        f"{verdict} for **{steps:,}** of {problem.n_vectors:,} kernel values. "
+        f"{_plain(why(record))}{end}]"
+    )
+
+
+def _plain(text: str) -> str:
+    """Return a text so that its square brackets end no small print."""
+    return text.replace("[", r"\[").replace("]", r"\]")
+
+
+def cost(now: Shown, reading: Reading, clf: Any, row: int) -> int:
+    """Return the kernel values that a test row took."""
+    place = np.flatnonzero(now.rows == row)
+    if len(place):
+        return int(reading.steps[place[0]])
+    return int(clf.steps(now.problem.data.X_test[row][None])[0])
+
+
+def easy_and_hard(now: Shown, reading: Reading) -> tuple[int, int]:
+    """Return the test rows that took fewest and most kernel values, the plainest on a tie."""
+    size = np.abs(reading.exact)
+    cheap = np.lexsort((-size, reading.steps))[0]
+    dear = np.lexsort((size, -reading.steps))[0]
+    return int(now.rows[cheap]), int(now.rows[dear])
+
+
+def section(
+    now: Shown,
+    reading: Reading,
+    clf: Any,
+    vectors: NDArray[Any],
+    band: Callable[[Any], tuple[NDArray[Any], NDArray[Any]]] | None = None,
+    name: str = "",
+) -> None:
+    """Draw the query beside an easy and a hard one, step by step, with a slider that plays.
+
+    Parameters
+    ----------
+    clf : the classifier whose `trace` is followed
+    vectors : what `index` of a trace counts: rows of features
+    band : gives the lower and the upper end around the sum, from a record
+    name : what the band means
+    """
+    st.subheader("Follow a query, beside an easy and a hard one", anchor=False)
+    problem = now.problem
+    key = (now.key, clf.get_params(deep=False).__repr__(), problem.query)
+    steps, views, note = _views.get(key, lambda: _made(now, reading, clf, vectors, band, name))
+    here = min(st.session_state.get(_AT, steps[-1]), steps[-1])
+    live.show(
+        "follow", "Vectors asked k", steps, here, views, note=note,
+        columns=min(3, len(views)), on_release=_keep,
+        help="Play: each step asks one vector more.",
+    )  # fmt: skip
+
+
+def _keep(step: int) -> None:
+    st.session_state[_AT] = step
+
+
+def _made(now: Shown, reading: Reading, clf: Any, vectors: Any, band: Any, name: str) -> Any:
+    easy, hard = easy_and_hard(now, reading)
+    rows = {"query": now.problem.query, "easy": easy, "hard": hard}
+    walks = [
+        Walk(key, row, clf.trace(now.problem.data.X_test[row]), cost(now, reading, clf, row))
+        for key, row in rows.items()
+        if key == "query" or row != now.problem.query
+    ]
+    steps = positions(max(walk.record.stop for walk in walks))
+    charts: list[Any] = [_walk(now.problem, walk, steps, band, name) for walk in walks]
+    asked = [_asked(now.problem, walk, steps, vectors) for walk in walks]
+    note = ["  ".join(_now(walk, step) for walk in walks) for step in steps]
+    return steps, charts + [view for view in asked if view is not None], note
+
+
+def positions(last: int) -> tuple[int, ...]:
+    """Return the steps at which the slider may stand, from none to the last."""
+    first = range(min(EACH, last) + 1)
+    after = np.geomspace(max(min(EACH, last), 1), max(last, 1), AFTER + 1).round().astype(int)
+    return tuple(sorted({*first, *after.tolist(), 1}))
+
+
+def _title(walk: Walk) -> str:
+    word = {"query": "Your query", "easy": "An easy one", "hard": "A hard one"}[walk.key]
+    return f"{word}: {walk.row}"
+
+
+def _now(walk: Walk, step: int) -> str:
+    """Say where a walk is."""
+    word = {"query": "Your query", "easy": "The easy one", "hard": "The hard one"}[walk.key]
+    if step >= walk.record.stop:
+        return f"{word} was answered after {walk.record.stop:,}."
+    return f"{word}: {walk.record.arrays()['partial'][step]:.3g} so far."
+
+
+def _walk(problem: Problem, walk: Walk, steps: tuple[int, ...], band: Any, name: str) -> live.Chart:
+    record = walk.record
+    partial = record.arrays()["partial"]
+    last = max(record.stop, 1)
+    reach = 1.25 * float(np.abs(np.append(partial[: last + 1], record.exact)).max() or 1.0)
+    seen = [np.arange(min(step, record.stop) + 1) for step in steps]
+    stop = [record.stop if step >= record.stop else np.nan for step in steps]
+    layers: list[Any] = []
+    if band is not None:
+        low, high = (np.clip(end, -2 * reach, 2 * reach).astype(np.float32) for end in band(record))
+        layers.append(
+            live.Band(x=seen, low=[low[k] for k in seen], high=[high[k] for k in seen], name=name,
+                      fits=False)
+        )  # fmt: skip
+    answer = problem.data.class_names[int(record.output > 0)]
+    layers += [
+        live.Line(x=seen, y=[partial[k].astype(np.float32) for k in seen], name="sum so far",
+                  color=theme.COLORS[1], markers=last <= EACH),
+        live.Rule(y=0.0, dashed=False),
+        live.Rule(y=float(record.exact), text=f"f(x) = {record.exact:.3g}"),
+        live.Rule(x=stop, text=f"stops at {record.stop:,}: {answer}"),
+    ]  # fmt: skip
+    return live.Chart(
+        key=f"walk_{walk.key}",
+        alt="The sum of a query after each vector asked, up to the step.",
+        title=_title(walk),
+        x=live.Axis("vectors asked k", (-0.03 * last, 1.05 * last)),
+        y=live.Axis("sum so far", (-reach, reach)),
+        layers=layers,
+        height=240,
+    )
+
+
+def _asked(problem: Problem, walk: Walk, steps: tuple[int, ...], vectors: NDArray[Any]) -> Any:
+    """Return who is asked: points on the map, or images one after the other."""
+    index = np.asarray(walk.record.arrays()["index"])[1 : walk.record.stop + 1]
+    known = (index >= 0) & (index < len(vectors))
+    shown = [np.flatnonzero(known[: min(step, walk.record.stop)]) for step in steps]
+    toward = (pulls(walk.record)[1:] > 0).astype(int)
+    if problem.is_plane:
+        return _map(problem, walk, vectors[np.where(known, index, 0)], shown, toward)
+    if problem.image_shape:
+        rows = vectors[np.where(known, index, 0)]
+        return _strip(problem, walk, rows, shown, toward)
+    return None
+
+
+def _map(problem: Problem, walk: Walk, places: Any, shown: Any, toward: Any) -> live.Chart:
+    low, high = problem.data.class_names
+    star = problem.data.X_test[walk.row]
+    return live.Chart(
+        key=f"asked_{walk.key}",
+        alt="The vectors asked so far on the map, by the class that they pull to.",
+        title="Whom it has asked",
+        equal=True,
+        height=260,
+        layers=[
+            maps.boundary_line(problem, width=2.0),
+            live.Points(
+                x=[places[k, 0].astype(np.float32) for k in shown],
+                y=[places[k, 1].astype(np.float32) for k in shown],
+                group=[toward[k] for k in shown], names=(f"pulls to {low}", f"pulls to {high}"),
+                text=[[f"asked {i + 1}" for i in k] for k in shown],
+            ),
+            live.Points(x=star[:1], y=star[1:], names=("",), size=14, opacity=1.0,
+                        colors=(theme.INK,), symbols=("star",)),
+        ],
+        **maps.axes(problem),
+    )  # fmt: skip
+
+
+def _strip(problem: Problem, walk: Walk, rows: Any, shown: Any, toward: Any) -> live.Images:
+    """The query, then the images it was compared with last, the latest first."""
+    latest = [k[::-1][:STRIP] for k in shown]
+    bank, place = np.unique(np.concatenate([*latest, [0]]).astype(int), return_inverse=True)
+    cuts = np.cumsum([len(k) for k in latest])[:-1]
+    each = np.split(place[: len(place) - 1], cuts)
+    pictures = rows[bank] if len(rows) else rows[:0]
+    query = problem.data.X_test[walk.row][None]
+    names = problem.data.class_names
+    return live.Images(
+        key=f"asked_{walk.key}",
+        alt="The query, and the images it was compared with last.",
+        title="The query, and whom it asked last",
+        bank=np.concatenate([query, pictures]).reshape(-1, *(problem.image_shape or ())),
+        shown=[np.append(0, 1 + one) for one in each],
+        captions=[["query", *(f"{i + 1}: {names[toward[i]]}" for i in k)] for k in latest],
+        groups=[np.append(255, toward[k]) for k in latest],
+        size=64,
+    )

@@ -18,8 +18,14 @@ if TYPE_CHECKING:  # the same names again, for those who read types
     from kmviz.io.export import export as export
     from kmviz.io.storage import load as load, save as save
     from kmviz.machines import KernelMachine as KernelMachine
-    from kmviz.methods.anytime import AnytimeClassifier as AnytimeClassifier
-    from kmviz.methods.exact import ExactClassifier as ExactClassifier
+    from kmviz.methods.anytime import (
+        AnytimeClassifier as AnytimeClassifier,
+        AnytimeRegressor as AnytimeRegressor,
+    )
+    from kmviz.methods.exact import (
+        ExactClassifier as ExactClassifier,
+        ExactRegressor as ExactRegressor,
+    )
     from kmviz.methods.falk import (
         FaLKClassifier as FaLKClassifier,
         KNNSVMClassifier as KNNSVMClassifier,
@@ -27,7 +33,10 @@ if TYPE_CHECKING:  # the same names again, for those who read types
         PartitionedFaLK as PartitionedFaLK,
     )
     from kmviz.methods.nsv import NSVClassifier as NSVClassifier
-    from kmviz.methods.reduced import ReducedSetClassifier as ReducedSetClassifier
+    from kmviz.methods.reduced import (
+        ReducedSetClassifier as ReducedSetClassifier,
+        ReducedSetRegressor as ReducedSetRegressor,
+    )
     from kmviz.methods.rivals import (
         BaggedSVMClassifier as BaggedSVMClassifier,
         CoreVectorClassifier as CoreVectorClassifier,
@@ -37,6 +46,7 @@ if TYPE_CHECKING:  # the same names again, for those who read types
         SparseSVMClassifier as SparseSVMClassifier,
         SubsampledSVC as SubsampledSVC,
     )
+    from kmviz.methods.scores import ExactScores as ExactScores
     from kmviz.methods.svtree import SVTreeClassifier as SVTreeClassifier
     from kmviz.methods.virtual import VirtualSVClassifier as VirtualSVClassifier
 
@@ -45,10 +55,13 @@ __version__ = "0.2.0"
 #: Every public name and the module it comes from.
 _HOMES = {
     "AnytimeClassifier": "kmviz.methods.anytime",
+    "AnytimeRegressor": "kmviz.methods.anytime",
     "BaggedSVMClassifier": "kmviz.methods.rivals",
     "CPSPClassifier": "kmviz.methods.rivals",
     "CoreVectorClassifier": "kmviz.methods.rivals",
     "ExactClassifier": "kmviz.methods.exact",
+    "ExactRegressor": "kmviz.methods.exact",
+    "ExactScores": "kmviz.methods.scores",
     "FaLKClassifier": "kmviz.methods.falk",
     "KNNSVMClassifier": "kmviz.methods.falk",
     "KernelMachine": "kmviz.machines",
@@ -58,6 +71,7 @@ _HOMES = {
     "PartitionedFaLK": "kmviz.methods.falk",
     "RampSVMClassifier": "kmviz.methods.rivals",
     "ReducedSetClassifier": "kmviz.methods.reduced",
+    "ReducedSetRegressor": "kmviz.methods.reduced",
     "SVTreeClassifier": "kmviz.methods.svtree",
     "SparseSVMClassifier": "kmviz.methods.rivals",
     "SubsampledSVC": "kmviz.methods.rivals",

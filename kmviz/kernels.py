@@ -246,6 +246,36 @@ class Normalized:
         return (_inverse_lengths(self.kernel, as_rows(X)) > 0).astype(as_rows(X).dtype)
 
 
+@dataclass(frozen=True)
+class Sigmoid:
+    """tanh(gamma u.v + coef0), which libsvm has too. No Mercer kernel: nothing can be bound.
+
+    Loops do not know it; methods ask for its values as for those of a kernel of one's own.
+
+    Examples
+    --------
+    >>> from kmviz.kernels import Sigmoid
+    >>> Sigmoid(gamma=0.5)([[1.0, 2.0]], [[0.0, 0.0]])
+    array([[0.]])
+    """
+
+    gamma: float
+    coef0: float = 0.0
+
+    def __post_init__(self) -> None:
+        if not (_is_finite(self.gamma) and _is_finite(self.coef0)):
+            raise ValueError(f"gamma and coef0 must be numbers; got {self!r}.")
+
+    def __call__(self, X: ArrayLike, Z: ArrayLike) -> NDArray[Any]:
+        values = as_rows(X) @ as_rows(Z).T
+        values *= self.gamma
+        values += self.coef0
+        return np.tanh(values, out=values)
+
+    def diag(self, X: ArrayLike) -> NDArray[Any]:
+        return np.tanh(self.gamma * Linear().diag(X) + self.coef0)
+
+
 Known = Linear | Polynomial | RBF | Normalized
 Kernel = Callable[[Any, Any], NDArray[Any]]
 

@@ -87,7 +87,9 @@ def violations(source: str, module: str, is_package: bool = False) -> list[str]:
     return wrong
 
 
-SHARED_BY_METHODS = {"base", "progress", "promise", "reduction", "study", "sums", "transforms"}
+SHARED_BY_METHODS = {
+    "base", "progress", "promise", "reduction", "regression", "rows", "study", "sums", "transforms",
+}  # fmt: skip
 
 
 def _is_other_method(module: str, name: str) -> bool:

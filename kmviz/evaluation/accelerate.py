@@ -14,26 +14,32 @@ from typing import Any, Literal, cast
 
 import numpy as np
 from scipy.sparse import issparse
+from sklearn.base import is_regressor
 from sklearn.frozen import FrozenEstimator
-from sklearn.svm import LinearSVC
+from sklearn.model_selection import FixedThresholdClassifier
 from sklearn.utils import _safe_indexing, check_random_state
 from sklearn.utils.validation import _num_samples
 
 from kmviz.evaluation.catalogue import is_certified
 from kmviz.evaluation.cost import batch_seconds, one_thread, single_seconds
 from kmviz.evaluation.faithful import differing, known_vectors, refuse_unlike
+from kmviz.evaluation.joined import quickened
 from kmviz.evaluation.reference import largest
-from kmviz.kernels import is_known
+from kmviz.evaluation.values import Asked, fastest_values
+from kmviz.kernels import Linear, is_known
+from kmviz.machines.inside import joins_several
 from kmviz.machines.unwrap import last_step
 from kmviz.methods import progress
 from kmviz.methods.anytime.basis import NotMercerError
 from kmviz.methods.anytime.spectral import quadratic
+from kmviz.methods.base import MachineClassifier
 from kmviz.methods.exact import ExactClassifier
 from kmviz.methods.nsv import NSVClassifier
 from kmviz.methods.nsv.proof import NotProvedError
 from kmviz.methods.nsv.tables import known_form
 from kmviz.methods.promise import Promise, rows_needed, upper_bound
 from kmviz.methods.register import METHODS, method_of, offered
+from kmviz.methods.scores import ExactScores
 
 #: No more rows than this are used to time a candidate.
 TIMED_ROWS = {"batch": 500, "single": 100}
@@ -60,6 +66,10 @@ def accelerate(
     *,
     confidence: float = 0.95,
     queries: Literal["batch", "single"] = "batch",
+    target: Literal["label", "score"] = "label",
+    tolerance: float | None = None,
+    threshold: float | None = None,
+    exact_scores: bool = False,
     random_state: int | None = 0,
 ) -> Any:
     """Make a fitted kernel machine fast, and say what that may change.
@@ -74,8 +84,11 @@ def accelerate(
     Parameters
     ----------
     fitted : estimator
-        A fitted `SVC`, `NuSVC`, `LinearSVC` or `KernelFisherClassifier`, or a `Pipeline`, a
-        `FrozenEstimator` or a fitted search around one, nested as they may be.
+        A fitted `SVC`, `NuSVC`, `LinearSVC`, `OneClassSVM` or `KernelFisherClassifier`, a
+        regressor (`SVR`, `NuSVR`, `KernelRidge`), or a `Pipeline`, a `FrozenEstimator`, a fitted
+        search, `OneVsRestClassifier`, `FixedThresholdClassifier` or `CalibratedClassifierCV`
+        around one, nested as they may be. A model that joins several machines (`Bagging...`,
+        `Voting...`, calibrated folds) comes back as a copy of its own class with fast machines.
     X : array or frame of shape (n, d)
         Rows like those that will be asked about, not the ones the machine was trained on.
     method : str, default="auto"
@@ -89,6 +102,19 @@ def accelerate(
         Of the promise as a whole, however many candidates were tried.
     queries : {"batch", "single"}
         How queries will come: many at once, or one at a time; times are taken so.
+    target : {"label", "score"}
+        "score" promises the model's `decision_function`, not its labels alone: for ranking,
+        calibration or a cut to be chosen later. Regressors have nothing else to promise.
+    tolerance : float, optional
+        How far a score or a regressor's value may be off; None is a hundredth of the standard
+        deviation of the model's own values. Two queries further apart than twice that keep their
+        order.
+    threshold : float, optional
+        Answers the second of two classes where the score is above this, in place of 0; the
+        promise is about these labels.
+    exact_scores : bool
+        Whether `decision_function` of the result is the exact machine's, at the price of all
+        support vectors for the rows asked for. `predict` stays fast. See `ExactScores`.
     random_state : int or None
         Which rows calibrate and which decide.
 
@@ -116,8 +142,8 @@ def accelerate(
     Notes
     -----
     The promise is about labels. `decision_function` of a fast method is a score of its own, with
-    the machine's sign but not its size: rank or calibrate with the exact machine
-    (`method="exact"`).
+    the machine's sign but not its size: rank or calibrate with `exact_scores=True` or
+    `target="score"`.
 
     Examples
     --------
@@ -135,11 +161,92 @@ def accelerate(
         raise ValueError(f"confidence is a share between 0 and 1; got {confidence!r}.")
     if queries not in ("batch", "single"):
         raise ValueError(f"queries must be 'batch' or 'single'; got {queries!r}.")
-    names = _names(method)
+    _refuse_targets(fitted, target, tolerance, threshold, exact_scores)
     progress.report(0.0, "reading the machine")
-    last = last_step(fitted)
-    if method == "auto" and isinstance(last, LinearSVC) and len(getattr(last, "classes_", ())) > 2:
-        return _with_note(fitted, "a linear model takes one product for each class already")
+    if threshold is not None:
+        fitted = with_threshold(fitted, X, threshold)
+    if joins_several(fitted):
+        return _of_several(fitted, X, method, queries)
+    if is_regressor(last_step(fitted)) or target == "score":
+        asked = Asked(max_disagreement, confidence, tolerance, queries, random_state)
+        return _of_values(fitted, X, method, asked)
+    fast = _of_labels(fitted, X, method, max_disagreement, confidence, queries, random_state)
+    is_method = isinstance(fast, MachineClassifier)  # else it is the model, scores and all
+    return ExactScores(fast).fit(X) if exact_scores and is_method else fast
+
+
+def _refuse_targets(
+    fitted: Any, target: str, tolerance: float | None, threshold: float | None, exact_scores: bool
+) -> None:
+    """Refuse what does not go together."""
+    if target not in ("label", "score"):
+        raise ValueError(f"target must be 'label' or 'score'; got {target!r}.")
+    if tolerance is not None and not tolerance > 0:
+        raise ValueError(f"tolerance must be a number above 0; got {tolerance!r}.")
+    values = is_regressor(last_step(fitted))
+    if tolerance is not None and target == "label" and not values:
+        raise ValueError("tolerance is for scores: give target='score' with it.")
+    if (exact_scores or threshold is not None) and (target == "score" or values):
+        raise ValueError("threshold and exact_scores are for labels: leave target='label'.")
+
+
+def with_threshold(fitted: Any, X: Any, threshold: float) -> Any:
+    """Return a fitted model of two classes that is cut at another score than 0.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import make_moons
+    >>> from sklearn.svm import SVC
+    >>> from kmviz.evaluation.accelerate import with_threshold
+    >>> X, y = make_moons(80, noise=0.2, random_state=0)
+    >>> svc = SVC().fit(X, y)
+    >>> moved = with_threshold(svc, X, 0.5)
+    >>> bool((moved.predict(X) == (svc.decision_function(X) > 0.5)).all())
+    True
+    """
+    if len(getattr(fitted, "classes_", ())) != 2:
+        raise ValueError("threshold is for models of two classes.")
+    moved = FixedThresholdClassifier(
+        FrozenEstimator(fitted), threshold=float(threshold), response_method="decision_function"
+    )
+    return moved.fit(X, fitted.predict(X))
+
+
+def _of_values(fitted: Any, X: Any, method: str, asked: Asked) -> Any:
+    """A regressor, or a model whose scores are wanted."""
+    found = fastest_values(fitted, X, method, asked)
+    if found.is_few:
+        warn_few_rows(asked.rate, asked.confidence, _num_samples(X), "values")
+    if method == "auto" and found.fast.promise_.faster < WORTH:
+        return _as_it_is(fitted, found.name, found.fast.promise_.faster, asked.queries)
+    return found.fast
+
+
+def _of_several(fitted: Any, X: Any, method: str, queries: str) -> Any:
+    """A model that joins machines: a copy with fast ones, if that is faster."""
+    if method not in ("auto", "exact"):
+        raise ValueError(
+            f"{type(fitted).__name__} joins the answers of several machines, and these must be "
+            f"exact: method must be 'auto' or 'exact'; got {method!r}."
+        )
+    progress.report(0.1, "reading its machines")
+    fast, checked = quickened(fitted, X)
+    rows = _safe_indexing(X, slice(TIMED_ROWS[queries]))
+    time = batch_seconds if queries == "batch" else single_seconds
+    with one_thread():
+        faster = time(fitted.predict, rows) / time(fast.predict, rows)
+    if method == "auto" and faster < WORTH:
+        return _as_it_is(fitted, "exact machines inside", faster, queries)
+    fast.promise_ = Promise(0.0, 1.0, 0, checked=checked, faster=faster)
+    return fast
+
+
+def _of_labels(
+    fitted: Any, X: Any, method: str, max_disagreement: float, confidence: float, queries: str,
+    random_state: int | None,
+) -> Any:  # fmt: skip
+    """A model of labels: the fastest candidate that keeps them."""
+    names = _names(method)
     frozen = FrozenEstimator(fitted)
     exact = ExactClassifier(frozen).fit(X)
     labels = np.asarray(fitted.predict(X))
@@ -182,7 +289,7 @@ def _warn_of_training_rows(exact: ExactClassifier, X: Any) -> None:
             "machine was trained on. They are answered more surely than new ones, and the promise "
             "would flatter: give rows that it has not seen.",
             PromiseWarning,
-            stacklevel=3,
+            stacklevel=4,
         )
 
 
@@ -232,6 +339,8 @@ class _Trial:
         if self.is_sparse and name != "exact":
             return False
         kernel = self.exact.machines_[0].kernel
+        if isinstance(kernel, Linear) and name != "exact":
+            return False  # the exact machine is a single product, and certain
         if name == "nsv_approximate":
             return known_form(kernel) is not None
         if name == "anytime_spectral":
@@ -272,7 +381,7 @@ class _Trial:
             return safe
         tries = self._tries(len(names))
         if not tries:
-            self._warn_few_rows()
+            warn_few_rows(self.rate, self.confidence, _num_samples(self.X))
             return safe
         asked = len(names) == 1  # by name: returned if it keeps the promise, fast or not
         promising = []
@@ -356,25 +465,26 @@ class _Trial:
                 return tries
         return 0
 
-    def _warn_few_rows(self) -> None:
-        need = rows_needed(self.rate, self.confidence)
-        warnings.warn(
-            f"At most {self.rate:.4g} of the answers different, with {self.confidence:.0%} "
-            f"confidence, takes {need:,} held-out rows without a miss, beside those that "
-            f"calibrate: give {least_rows(self.rate, self.confidence):,} rows or more, or allow a "
-            f"larger max_disagreement. X has {_num_samples(self.X):,}, so the choice is among "
-            "certified methods and the exact machine.",
-            PromiseWarning,
-            stacklevel=4,
-        )
-
     def _warn_not_kept(self, name: str) -> None:
         warnings.warn(
             f"{name} changes more than {self.rate:.4g} of the answers on these rows; a certified "
             "method or the exact machine is returned instead.",
             PromiseWarning,
-            stacklevel=4,
+            stacklevel=5,
         )
+
+
+def warn_few_rows(rate: float, confidence: float, rows: int, what: str = "answers") -> None:
+    """Say how many rows a promise takes."""
+    need = rows_needed(rate, confidence)
+    warnings.warn(
+        f"At most {rate:.4g} of the {what} different, with {confidence:.0%} confidence, takes "
+        f"{need:,} held-out rows without a miss, beside those that calibrate: give "
+        f"{least_rows(rate, confidence):,} rows or more, or allow a larger max_disagreement. X has "
+        f"{rows:,}, so the choice is among certified methods and the exact machine.",
+        PromiseWarning,
+        stacklevel=5,
+    )
 
 
 def _widens(classifier: Any) -> bool:

@@ -15,6 +15,7 @@ from sklearn.utils.validation import _num_samples, check_is_fitted
 from kmviz.evaluation.fidelity import disagreement
 from kmviz.evaluation.sampling import chances, dissimilarity, weighted_interval
 from kmviz.io.table import TableClassifier
+from kmviz.methods.scores import ExactScores
 
 
 class AuditWarning(UserWarning):
@@ -83,9 +84,10 @@ def audit(
 
     Parameters
     ----------
-    clf : fitted classifier
-        A method on a trained machine (not FaLK-SVM, which has none), or a `Pipeline` that ends
-        in one.
+    clf : fitted classifier or regressor
+        A method on a trained machine (not FaLK-SVM, which has none), what `accelerate` returned,
+        or a `Pipeline` that ends in one. A regressor's value differs where it is off by more than
+        the tolerance that was promised.
     X : array or frame of shape (n, d)
         Queries as they come.
     share : float, default=0.01
@@ -126,11 +128,6 @@ def audit(
     given = clf
     clf, X = _unwrapped(clf, X)
     check_is_fitted(clf)
-    if not hasattr(clf, "machines_"):
-        raise TypeError(
-            f"{type(clf).__name__} has no exact machine to be audited against; give a method "
-            "that answers in place of a trained one."
-        )
     rng, size = check_random_state(random_state), ceil(share * _num_samples(X))
     if X_train is None:
         result = _evenly(clf, X, size, rng, confidence)
@@ -149,7 +146,7 @@ def audit(
 def _evenly(clf: Any, X: Any, size: int, rng: Any, confidence: float) -> Audit:
     """Audit a simple random sample."""
     rows = _safe_indexing(X, np.sort(rng.choice(_num_samples(X), size=size, replace=False)))
-    found = disagreement(clf.predict(rows), clf.estimator_labels(rows), confidence)
+    found = disagreement(*_both(clf, rows), confidence)
     return Audit(
         rows=size,
         disagreements=int(found["disagreements"]),
@@ -170,7 +167,8 @@ def _by_dissimilarity(
     drawn = np.sort(rng.choice(len(probable), size=size, p=probable))
     asked, place = np.unique(drawn, return_inverse=True)
     rows = _safe_indexing(X, asked)
-    differ = (clf.predict(rows) != clf.estimator_labels(rows))[place]
+    answers, own = _both(clf, rows)
+    differ = (answers != own)[place]
     # A draw that differs stands for 1 / (n p) queries: their mean is the rate of all (Hansen and
     # Hurwitz 1943).
     values = differ / (len(probable) * probable[drawn])
@@ -193,10 +191,30 @@ def _promised(clf: Any) -> float | None:
     return None if promise is None else promise.rate
 
 
+def _both(clf: Any, rows: Any) -> tuple[Any, Any]:
+    """The answers of a fast method and of the model that it replaces, comparable as they are."""
+    if hasattr(clf, "estimator_labels"):
+        return clf.predict(rows), clf.estimator_labels(rows)
+    if hasattr(clf, "estimator_values"):
+        off = np.abs(clf.predict(rows) - clf.estimator_values(rows))
+        allowed = getattr(getattr(clf, "promise_", None), "tolerance", None) or getattr(
+            clf, "tolerance", 0.0
+        )
+        return off > allowed, np.zeros(len(off), dtype=bool)
+    if hasattr(getattr(clf, "original_", None), "predict"):  # machines replaced inside
+        return clf.predict(rows), clf.original_.predict(rows)
+    raise TypeError(
+        f"{type(clf).__name__} has no exact machine to be audited against; give a method "
+        "that answers in place of a trained one."
+    )
+
+
 def _unwrapped(clf: Any, X: Any) -> tuple[Any, Any]:
     """The classifier behind an encoder or at the end of a Pipeline, and the rows it sees."""
     if isinstance(clf, TableClassifier):
         return _unwrapped(clf.classifier, clf.encoder.transform(X))
-    if isinstance(clf, Pipeline):
+    if isinstance(clf, ExactScores):
+        return _unwrapped(clf.classifier_, X)
+    if isinstance(clf, Pipeline) and not hasattr(clf, "original_"):
         return _unwrapped(clf[-1], clf[:-1].transform(X) if len(clf) > 1 else X)
     return clf, X

@@ -67,13 +67,15 @@ def exact_sum(kind, gamma, coef0, degree, x, vectors, beta, bias, values, asked)
 @compiled
 def close_bounds(
     kind, gamma, coef0, degree, X, self_values, basis, index, spans, factor, w_coords, w_rest,
-    vectors, beta, bias, widen, round_off, share, output, exact, stop, decided, partials, gaps,
+    vectors, beta, bias, widen, round_off, share, tolerance, output, exact, stop, decided,
+    partials, gaps,
 ):  # fmt: skip
     """Run stages 2 and 3 on each embedded row until its sign is certain.
 
-    `output` receives f_k at the step `stop` where |f_k| exceeds `share` of the gap (`decided`), or
-    else the exact sum, for which the values known of the machine's own vectors (`index`) are not
-    asked again. Where the basis `spans` W, the exact sum is what its last step knows.
+    `output` receives f_k at the step `stop` where |f_k| exceeds `share` of the gap, or the gap is
+    no more than `tolerance` (`decided`), or else the exact sum, for which the values known of the
+    machine's own vectors (`index`) are not asked again. Where the basis `spans` W, the exact sum
+    is what its last step knows.
 
     With room in `partials` and `gaps` for every step, all steps are taken and recorded, and
     `exact` receives the exact sum of every row; what is decided where stays the same.
@@ -91,7 +93,7 @@ def close_bounds(
         slack = round_off * np.sqrt(self_values[i]) + BIAS * abs(bias)
         gap = np.sqrt(residual + pad) * w_rest[0] + slack
         k = 0
-        sure = abs(partial) > share * gap
+        sure = abs(partial) > share * gap or gap <= tolerance
         output[i], stop[i] = partial, 0
         if records:
             partials[i, 0], gaps[i, 0] = partial, gap
@@ -111,7 +113,7 @@ def close_bounds(
                     kind, gamma, coef0, degree, X[i], vectors, beta, bias, values, asked
                 )
             if not sure:
-                sure = whole or abs(partial) > share * gap
+                sure = whole or abs(partial) > share * gap or gap <= tolerance
                 output[i], stop[i] = partial, k
             if records:
                 partials[i, k], gaps[i, k] = partial, gap
@@ -225,7 +227,7 @@ def warm() -> None:
     coordinates(matrix, one, np.empty(1))
     close_bounds(
         POLYNOMIAL, 1.0, 0.0, 1, matrix, one, matrix, np.zeros(1, dtype=np.intp), True, matrix,
-        one, two, matrix, one, 0.0, 0.0, 0.0, 1.0, np.empty(1), np.empty(1), stop, decided,
+        one, two, matrix, one, 0.0, 0.0, 0.0, 1.0, -1.0, np.empty(1), np.empty(1), stop, decided,
         none, none,
     )  # fmt: skip
     for dtype in (np.float32, np.float64):

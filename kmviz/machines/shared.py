@@ -67,17 +67,23 @@ class SharedMachines:
     def __setstate__(self, state: dict[str, Any]) -> None:
         self.__init__(state["machines"])  # type: ignore[misc]
 
-    def outputs(self, X: Any) -> Floats:
-        """Return f of each machine (a column) for each row of an array or a sparse array."""
+    def outputs(self, X: Any, wide: bool = False) -> Floats:
+        """Return f of each machine (a column) for each row of an array or a sparse array.
+
+        Parameters
+        ----------
+        wide : bool
+            Whether every value is computed in float64, not the signs alone.
+        """
         if issparse(X):
-            return self._of_sparse(X.tocsr())
+            return self._of_sparse(X.tocsr(), wide)
         if len(self.vectors) == 0:
             return np.tile(-self.bias, (len(X), 1))
         if self._is_known and X.shape[1] != self.vectors.shape[1]:
             raise ValueError(
                 f"X has {X.shape[1]} columns, the machine's vectors have {self.vectors.shape[1]}."
             )
-        if not self._fits:
+        if wide or not self._fits:
             return self._exactly(X)
         rows = self.kernel.embed(X) if self._embeds else X
         if self._slope is not None:
@@ -92,12 +98,12 @@ class SharedMachines:
         )  # fmt: skip
         return self._exactly(X) if near else output
 
-    def _of_sparse(self, X: Any) -> Floats:
+    def _of_sparse(self, X: Any, wide: bool) -> Floats:
         """Sparse rows: plain kernels by sparse-dense products, others in small dense blocks."""
-        if not self._fits or self._embeds or not len(self.vectors):
+        if wide or not self._fits or self._embeds or not len(self.vectors):
             height = max(1, BLOCK_BYTES // (8 * X.shape[1]))
             parts = [X[top : top + height].toarray() for top in range(0, X.shape[0], height)]
-            return np.concatenate([self.outputs(part) for part in parts])
+            return np.concatenate([self.outputs(part, wide) for part in parts])
         if self._slope is not None:
             return X @ self._slope - self.bias
         squares = np.asarray(X.multiply(X).sum(axis=1), dtype=np.float64).ravel()

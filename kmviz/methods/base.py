@@ -21,37 +21,44 @@ from typing import Any, ClassVar, Protocol, cast
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
-from scipy.sparse import issparse
-from sklearn.base import BaseEstimator, ClassifierMixin, clone
+from sklearn.base import ClassifierMixin, clone, is_outlier_detector
 from sklearn.frozen import FrozenEstimator
 from sklearn.pipeline import Pipeline
 from sklearn.svm import SVC, NuSVC
-from sklearn.utils import check_array
 from sklearn.utils.metaestimators import available_if
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from kmviz.machines import KernelMachine
-from kmviz.machines.affine import Affine, affine
+from kmviz.machines.cut import calibrator_of
 from kmviz.machines.pairs import by_votes
 from kmviz.machines.platt import probabilities, sigmoids
 from kmviz.machines.reading import (
+    classes_of,
     read_binary,
     read_pairs,
+    read_rest,
+    reads_rest,
     refuse_precomputed,
     refuse_unreadable,
 )
-from kmviz.machines.unwrap import first_steps, has_first_steps, last_step, refuse_own_answers
+from kmviz.machines.unwrap import has_first_steps, last_step, refuse_own_answers
+from kmviz.methods.rows import (
+    FLOATS,
+    MachineRows,
+    as_query,
+    dense,
+    is_clean,
+    is_plain,
+    take_columns,
+)
 from kmviz.methods.study import Study
 from kmviz.traces import Trace
 
-FLOATS = [np.float64, np.float32]
-
-#: Up to this many numbers a query goes past scikit-learn's input checks when plainly fine.
-SMALL = 100_000
-
-#: Up to this many rows of a frame, too.
-FEW_ROWS = 64
+__all__ = [
+    "FLOATS", "BinaryProblem", "Engine", "MachineClassifier", "PairsClassifier", "as_query",
+    "dense", "is_clean", "is_plain",
+]  # fmt: skip
 
 
 class Engine(Protocol):
@@ -94,7 +101,7 @@ class BinaryProblem:
     estimator: Any
 
 
-class PairsClassifier(ClassifierMixin, BaseEstimator):
+class PairsClassifier(ClassifierMixin, MachineRows):
     """What every classifier here makes of one column for each pair of classes.
 
     A subclass defines `decision_function`, `steps`, `trace` and `exact_function`.
@@ -173,9 +180,12 @@ class PairsClassifier(ClassifierMixin, BaseEstimator):
         return self.pairs_.index(tuple(pair))
 
 
-def _has_sigmoids(clf: Any) -> bool:
-    """Whether the fitted estimator of a method was trained with probabilities."""
-    return hasattr(clf, "estimator_") and sigmoids(last_step(clf.estimator_)) is not None
+def _has_probabilities(clf: Any) -> bool:
+    """Whether the fitted estimator of a method was trained with probabilities, or calibrated."""
+    if not hasattr(clf, "estimator_"):
+        return False
+    known = sigmoids(last_step(clf.estimator_)) is not None
+    return known or calibrator_of(clf.estimator_) is not None
 
 
 class MachineClassifier(PairsClassifier):
@@ -220,41 +230,28 @@ class MachineClassifier(PairsClassifier):
         """Return how many kernel values each row takes, over all pairs of classes."""
         return np.sum([steps for _, steps in self._runs(X)], axis=0)
 
-    #: Whether sparse rows are answered as they are.
-    _takes_sparse = False
-
-    def __sklearn_tags__(self) -> Any:
-        tags = super().__sklearn_tags__()
-        tags.input_tags.sparse = self._takes_sparse
-        return tags
-
     def exact_function(self, X: ArrayLike) -> NDArray[np.float64]:
         """Return what the exact machine would put out for each row, in float64."""
         rows = dense(self._rows(X))
         outputs = [machine.decision_function(rows) for machine in self._exact_machines()]
         return self._aggregate(np.column_stack(outputs))
 
-    @available_if(_has_sigmoids)
+    @available_if(_has_probabilities)
     def predict_proba(self, X: ArrayLike) -> NDArray[np.float64]:
-        """Return the probability of each class: that of the fitted SVC, if it was trained with it.
+        """Return the probability of each class: that of the fitted model, if it has them.
 
-        They are computed from the exact machines' outputs, whatever the method: Platt's sigmoids
-        were fitted to these. Elsewhere, `CalibratedClassifierCV(FrozenEstimator(clf))` on rows of
-        their own calibrates the method's outputs.
+        They are computed from the exact machines' outputs, whatever the method: sigmoids were
+        fitted to these. Elsewhere, calibrate the exact machine's scores on rows of their own:
+        `CalibratedClassifierCV(FrozenEstimator(ExactScores(clf)))`.
         """
-        a, b = cast(Any, sigmoids(last_step(self.estimator_)))
         rows = dense(self._rows(X))
         outputs = np.column_stack([m.decision_function(rows) for m in self._exact_machines()])
+        found = calibrator_of(self.estimator_)
+        if found is not None:
+            second = found.probability(outputs[:, 0])
+            return np.column_stack([1.0 - second, second])
+        a, b = cast(Any, sigmoids(last_step(self.estimator_)))
         return probabilities(outputs, a, b, len(self.classes_))
-
-    @property
-    def affine_map(self) -> Affine | None:
-        """What the steps before the machine come to, where they are scalers and projections."""
-        return self._affine
-
-    def machine_rows(self, X: ArrayLike) -> NDArray[Any]:
-        """Return rows as the machines read them: checked, and past the steps before."""
-        return self._rows(X)
 
     def estimator_labels(self, X: ArrayLike) -> NDArray[Any]:
         """Return what the whole fitted estimator answers: what every promise is about.
@@ -262,7 +259,7 @@ class MachineClassifier(PairsClassifier):
         With several classes, an estimator that has no machine for each pair is trained anew for
         each of them; then what those machines answer together.
         """
-        if len(self.classes_) == 2 or _has_pairs(last_step(self.estimator_)):
+        if self._reads_model:
             if self.preprocessing_ is None and not hasattr(self.estimator_, "feature_names_in_"):
                 X = self._validate(X, reset=False)  # it was trained so
             return self.estimator_.predict(X)
@@ -291,31 +288,32 @@ class MachineClassifier(PairsClassifier):
     def _train(self, X: Any, y: Any) -> list[BinaryProblem]:
         """Validate, train, and return the binary problems in pair order."""
         given = SVC() if self.estimator is None else self.estimator
-        refuse_precomputed(last_step(given))
         refuse_own_answers(last_step(given))
         frozen = isinstance(given, FrozenEstimator)
         if frozen:
             check_is_fitted(given.estimator)
             refuse_unreadable(last_step(given))
+        else:
+            refuse_precomputed(last_step(given))
         X, y = self._validated(X, y, None if not frozen else given.estimator, given)
         self.estimator_ = given.estimator if frozen else clone(given).fit(X, y)
         last = last_step(self.estimator_)
         refuse_unreadable(last)
-        self.classes_ = last.classes_
+        self.classes_ = classes_of(self.estimator_)
         self._breaks_ties, self._keeps_pairs = _ties(last)
-        steps = first_steps(self.estimator_)
-        self.preprocessing_ = _chained(steps)
-        self._affine = affine(steps)
+        self._take_steps(self.estimator_)
         return self._problems(self._transformed(X), None if frozen else y, given)
 
     def _validated(self, X: Any, y: Any, fitted: Any, given: Any) -> tuple[Any, Any]:
         """Check rows and classes; of a fitted estimator X must have the columns, and names."""
         as_it_is = has_first_steps(given)  # those may take strings or missing values
         if fitted is not None:
-            reset = not _take_columns(self, fitted)
+            reset = not take_columns(self, fitted)
             if as_it_is:
                 return validate_data(self, X, reset=reset, skip_check_array=True), None
             return self._validate(X, reset=reset), None
+        if is_outlier_detector(last_step(given)):  # one class: its rows need no names
+            return self._validate(X) if not as_it_is else X, None
         if as_it_is:
             validate_data(self, X, skip_check_array=True)
             if y is None:
@@ -327,21 +325,28 @@ class MachineClassifier(PairsClassifier):
             raise ValueError("y holds one class only; a classifier needs at least two classes.")
         return X, y
 
+    #: Whether the machines are the fitted estimator's own, not trained anew for each pair.
+    _reads_model = True
+
     def _problems(self, X: NDArray[Any], y: Any, given: Any) -> list[BinaryProblem]:
         last = last_step(self.estimator_)
         fresh = None if y is None else _fresh(given)
         y = None if y is None else np.asarray(y)
         if len(self.classes_) == 2:
             sides = None if y is None else np.where(y == self.classes_[1], 1, -1)
-            return [BinaryProblem(read_binary(last), X, sides, fresh)]
+            self._reads_model = True
+            return [BinaryProblem(read_binary(self.estimator_), X, sides, fresh)]
         machines: list[KernelMachine | None] = [None] * len(self.pairs_)
         if _has_pairs(last):
             machines = list(read_pairs(last))
+        elif y is None and reads_rest(last):
+            machines = list(read_rest(last))
         elif y is None:
             raise TypeError(
-                f"With more than two classes a frozen estimator must be an SVC or NuSVC, which "
-                f"holds a machine a pair; got {type(last).__name__}."
+                f"With more than two classes a frozen estimator must hold a machine for each pair, "
+                f"as SVC does, or for each class, as LinearSVC does; got {type(last).__name__}."
             )
+        self._reads_model = machines[0] is not None
         problems = []
         for machine, (first, second) in zip(machines, self.pairs_, strict=True):
             side = None if y is None else np.where(y == first, 1, np.where(y == second, -1, 0))
@@ -382,134 +387,6 @@ class MachineClassifier(PairsClassifier):
 
     #: Whether plain arrays go to the engines unchecked.
     _unchecked = False
-
-    #: Whether float32 cannot hold what the machines compute: queries are then made float64.
-    _double = False
-
-    def _rows(self, X: Any) -> NDArray[Any]:
-        """Check queries and bring them to what the machines read."""
-        if not hasattr(self, "engines_"):
-            check_is_fitted(self, "engines_")  # raises scikit-learn's own error, and takes its time
-        rows = self._checked(X)
-        return rows.astype(np.float64, copy=False) if self._double else rows
-
-    #: What the transformers before the machine come to for finite rows, where it is one map.
-    _affine: Affine | None = None
-
-    def _is_folded(self, rows: NDArray[Any]) -> bool:
-        """Whether these rows reach the machine without the transformers.
-
-        Those would keep float32 as it is: the map is for float64.
-        """
-        return self.preprocessing_ is None or (self._affine is not None and rows.dtype.char == "d")
-
-    def _checked(self, X: Any) -> NDArray[Any]:
-        rows = as_plain(self, X)
-        if rows is not None and self._is_folded(rows) and is_finite(rows):
-            return rows if self._affine is None else self._affine(rows)
-        if self.preprocessing_ is None:
-            return self._validate(X, reset=False)
-        validate_data(self, X, reset=False, skip_check_array=True)
-        return self._transformed(X)
-
-    def _refuse_width(self, name: str, X: Any) -> None:
-        """Name further rows whose columns are not those of X."""
-        shape = np.shape(X)
-        if len(shape) == 2 and shape[1] != self.n_features_in_:
-            raise ValueError(
-                f"{name} has {shape[1]} features, but X has {self.n_features_in_}: give the same "
-                "columns."
-            )
-
-    def _transformed(self, X: Any) -> NDArray[Any]:
-        for _, step in self.preprocessing_.steps if self.preprocessing_ is not None else ():
-            X = step.transform(X)
-        self._refuse_sparse(X)
-        return check_array(X, accept_sparse="csr" if self._takes_sparse else False, dtype=FLOATS)
-
-    def _validate(self, X: Any, *y: Any, reset: bool = True) -> Any:
-        """scikit-learn's checks of rows that nothing transforms."""
-        self._refuse_sparse(X)
-        sparse = "csr" if self._takes_sparse else False
-        return validate_data(self, X, *y, reset=reset, accept_sparse=sparse, dtype=FLOATS)
-
-    def _refuse_sparse(self, X: Any) -> None:
-        if issparse(X) and not self._takes_sparse:
-            raise TypeError(
-                f"{type(self).__name__} needs dense rows, and sparse data came. Give X.toarray() "
-                "if it fits in memory, or take ExactClassifier, which answers sparse rows as they "
-                "are (accelerate(fitted, X, method='exact'))."
-            )
-
-
-def dense(rows: Any) -> NDArray[Any]:
-    """Return rows as an array, whether they are sparse or not."""
-    return rows.toarray() if issparse(rows) else rows
-
-
-def as_query(x: Any) -> Any:
-    """Return one query as a table of one row; a row taken from a frame keeps its names."""
-    if np.ndim(x) == 2:
-        return x
-    return x.to_frame().T.infer_objects() if hasattr(x, "to_frame") else np.asarray(x)[None]
-
-
-def is_plain(estimator: Any, X: Any) -> bool:
-    """Tell whether X is an array of floats with the columns that `estimator` knows."""
-    return (
-        type(X) is np.ndarray
-        and X.ndim == 2
-        and X.size > 0
-        and X.shape[1] == estimator.n_features_in_
-        and X.dtype.char in "df"
-        and X.dtype.isnative
-        and not hasattr(estimator, "feature_names_in_")
-    )
-
-
-def is_finite(rows: NDArray[Any]) -> bool:
-    """Tell at once, of few numbers, whether all are finite; of many, leave it to scikit-learn."""
-    return rows.size <= SMALL and bool(np.isfinite(rows).all())
-
-
-def is_clean(estimator: Any, X: Any) -> bool:
-    """Tell at once what scikit-learn's checks would find out in a hundred microseconds.
-
-    They would dominate a query that comes alone; whatever is not plainly fine goes through them.
-    """
-    return is_plain(estimator, X) and is_finite(X)
-
-
-def as_plain(estimator: Any, X: Any) -> NDArray[Any] | None:
-    """Return X as an array of floats where it has, plainly, the columns that `estimator` knows.
-
-    That is such an array, or a small frame whose names are those of the frame it was fitted on.
-    """
-    if is_plain(estimator, X):
-        return X
-    names, columns = getattr(estimator, "feature_names_in_", None), getattr(X, "columns", None)
-    if names is None or columns is None or not 0 < len(X) <= FEW_ROWS:
-        return None
-    if list(columns) != names.tolist():
-        return None
-    values = X.to_numpy()
-    if values.dtype.kind not in "iuf" or not values.dtype.isnative:
-        return None
-    return np.ascontiguousarray(values, dtype=None if values.dtype.char in "df" else np.float64)
-
-
-def _chained(steps: list[Any]) -> Any:
-    """Return fitted transformers as one, or None where there are none."""
-    return Pipeline([(f"step{i}", step) for i, step in enumerate(steps)]) if steps else None
-
-
-def _take_columns(clf: Any, fitted: Any) -> bool:
-    """Take over which columns a fitted estimator knows; False where it knows none."""
-    for name in ("n_features_in_", "feature_names_in_"):
-        vars(clf).pop(name, None)
-        if hasattr(fitted, name):
-            setattr(clf, name, getattr(fitted, name))
-    return hasattr(clf, "n_features_in_")
 
 
 def _has_pairs(last: Any) -> bool:

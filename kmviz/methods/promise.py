@@ -36,6 +36,9 @@ class Promise:
         Times faster than that `predict`, where both were timed in one run.
     note : str
         What else there is to say.
+    tolerance : float or None
+        Where values are promised, not labels: a value counts as different only where it is
+        further off than this.
     """
 
     rate: float
@@ -46,16 +49,20 @@ class Promise:
     checked: int = 0
     faster: float | None = None
     note: str = ""
+    tolerance: float | None = None
 
     def __str__(self) -> str:
         said = [self.note] if self.note else []
+        differ, did = "answers differ", "answers did"
+        if self.tolerance is not None:
+            differ, did = f"values are off by more than {self.tolerance:.3g}", "values were"
         if self.rows:
             said.append(
-                f"at most {self.rate:.3%} of the answers differ, with {self.confidence:.0%} "
-                f"confidence: {self.misses} of {self.rows} held-out answers did"
+                f"at most {self.rate:.3%} of the {differ}, with {self.confidence:.0%} "
+                f"confidence: {self.misses} of {self.rows} held-out {did}"
             )
         elif not self.note:
-            said.append(f"certified: at most {self.rate:.3%} of the answers differ")
+            said.append(f"certified: at most {self.rate:.3%} of the {differ}")
         if self.checked and not self.note:
             said.append(f"the machine as read answers {self.checked} rows as its model does")
         if self.faster is not None:

@@ -22,10 +22,12 @@ Departures
   promise shown on rows held out, the second tunes an order for each region of the input space.
 - `order="spectral"` is not in the paper: see `kmviz.methods.anytime.spectral`. It answers rows of
   float32 in float32, within bounds as much wider; traces and `bounds` are computed in float64.
+- `AnytimeRegressor` is not in the paper: the same interval, stopped at a width in place of a sign.
 - More than two classes: where votes tie, the exact outputs break the tie, so that the answer is
   still that of the exact machines.
 """
 
 from kmviz.methods.anytime.classifier import AnytimeClassifier
+from kmviz.methods.anytime.regressor import AnytimeRegressor
 
-__all__ = ["AnytimeClassifier"]
+__all__ = ["AnytimeClassifier", "AnytimeRegressor"]

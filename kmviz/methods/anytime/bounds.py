@@ -62,12 +62,15 @@ class Bounds:
     ----------
     share : float
         A query is decided once |f_k| exceeds this share of the gap; 1 is certain.
+    tolerance : float
+        Or once the gap is no larger than this; negative: never.
     stops : array of shape (n,)
         Where some rows stop that stand for queries.
     """
 
     machine: KernelMachine
     share = 1.0
+    tolerance = -1.0
     stops: Ints = np.empty(0, dtype=np.intp)
 
     #: Kernel values that a query takes before its first step.

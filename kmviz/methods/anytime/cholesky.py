@@ -163,7 +163,8 @@ class CholeskyEngine(Bounds):
                 *self.machine.kernel.code, rows[a:b], self_values[a:b], self.embedded, self.index,
                 self.spans, self.factor, self.w_coords, self.w_rest, self.vectors,
                 self.machine.beta, self.machine.bias, self.widen, self.round_off, self.share,
-                output[a:b], exact[a:b], stop[a:b], decided[a:b], partial[a:b], gap[a:b],
+                self.tolerance, output[a:b], exact[a:b], stop[a:b], decided[a:b], partial[a:b],
+                gap[a:b],
             )  # fmt: skip
 
         over_chunks(work, len(X))
@@ -178,7 +179,7 @@ class CholeskyEngine(Bounds):
         coords, stop = np.zeros((K, n)), np.zeros(n, dtype=np.intp)
         values = np.zeros((n, machine.n_vectors + 1))  # the last column for rows not its own
         gap = np.sqrt(residual + pad) * self.w_rest[0] + slack
-        going = np.flatnonzero(~(np.abs(partial) > self.share * gap))
+        going = np.flatnonzero(~self._is_sure(partial, gap))
         for k in range(K):
             if not len(going):
                 break
@@ -190,7 +191,7 @@ class CholeskyEngine(Bounds):
             residual[going] = np.maximum(residual[going] - q * q, 0.0)  # eq. 19
             stop[going] += 1
             gap[going] = np.sqrt(residual + pad)[going] * self.w_rest[k + 1] + slack[going]
-            going = going[~(np.abs(partial[going]) > self.share * gap[going])]
+            going = going[~self._is_sure(partial[going], gap[going])]
         late = np.flatnonzero(stop == K) if self.spans else going
         asked = np.isin(np.arange(machine.n_vectors), self.index)
         if len(late) and not asked.all():
@@ -200,6 +201,9 @@ class CholeskyEngine(Bounds):
         decided = np.ones(n, dtype=bool)
         decided[going] = self.spans
         return partial, stop, decided
+
+    def _is_sure(self, partial: Floats, gap: Floats) -> Bools:
+        return (np.abs(partial) > self.share * gap) | (gap <= self.tolerance)
 
     def _slack(self, self_values: Floats) -> Floats:
         """What rounding can change in an output."""

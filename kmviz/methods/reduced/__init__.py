@@ -1,9 +1,11 @@
 """Reduced sets (Burges and Schoelkopf 1997): far fewer vectors that say nearly the same.
 
 The vectors come from `kmviz.methods.reduction`. `sizing` chooses how many, `threshold` finds the
-threshold anew, `engine` answers, `study` reads other sizes, `classifier` is the estimator.
+threshold anew, `engine` answers, `study` reads other sizes, `classifier` and
+`regressor` are the estimators.
 """
 
 from kmviz.methods.reduced.classifier import ReducedSetClassifier
+from kmviz.methods.reduced.regressor import ReducedSetRegressor
 
-__all__ = ["ReducedSetClassifier"]
+__all__ = ["ReducedSetClassifier", "ReducedSetRegressor"]

@@ -12,11 +12,15 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from sklearn.base import BaseEstimator
+from sklearn.utils._param_validation import StrOptions
 
 from kmviz.loops.shared import first_with_most_votes
 from kmviz.machines.shared import SharedMachines
 from kmviz.methods.base import BinaryProblem, MachineClassifier
 from kmviz.methods.sums import SumEngine
+
+#: How outputs are computed; the first is the default.
+PRECISIONS = ("float32", "float64")
 
 
 class ExactClassifier(MachineClassifier):
@@ -27,6 +31,9 @@ class ExactClassifier(MachineClassifier):
     estimator : estimator, default=None
         What trains the machine; None is `SVC()`. Give `FrozenEstimator(svc)` to take a trained
         one as it is. `GridSearchCV` over `estimator__C` needs it given.
+    dtype : {"float32", "float64"}
+        "float32" is several times faster, with the labels of float64 and scores to about six
+        digits; "float64" is for where the scores themselves are compared or added up.
 
     Notes
     -----
@@ -50,10 +57,14 @@ class ExactClassifier(MachineClassifier):
 
     _takes_sparse = True
 
-    _parameter_constraints: ClassVar[dict[str, list[Any]]] = {"estimator": [BaseEstimator, None]}
+    _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
+        "estimator": [BaseEstimator, None],
+        "dtype": [StrOptions(set(PRECISIONS))],
+    }
 
-    def __init__(self, estimator: Any = None) -> None:
+    def __init__(self, estimator: Any = None, dtype: str = "float32") -> None:
         self.estimator = estimator
+        self.dtype = dtype
 
     def decision_function(self, X: ArrayLike) -> NDArray[np.float64]:
         """Return f of each row, (n,) for two classes and (n, n_classes) for more.
@@ -82,20 +93,21 @@ class ExactClassifier(MachineClassifier):
 
     def _outputs(self, X: Any) -> NDArray[np.float64]:
         rows = self._rows(X)  # which says so where nothing is fitted
-        return self._shared.outputs(rows)
+        return self._shared.outputs(rows, self.dtype == "float64")
 
     def _prepare(self, problems: list[BinaryProblem]) -> Any:
         self._shared = SharedMachines([problem.machine for problem in problems])
-        return self._adopt([ExactEngine(self._shared, p) for p in range(len(problems))])
+        wide = self.dtype == "float64"
+        return self._adopt([ExactEngine(self._shared, p, wide) for p in range(len(problems))])
 
 
 class ExactEngine(SumEngine):
     """One machine among those that share their vectors."""
 
-    def __init__(self, shared: SharedMachines, place: int) -> None:
-        super().__init__(shared.machines[place], dtype="float32")
-        self.shared, self.place = shared, place
+    def __init__(self, shared: SharedMachines, place: int, wide: bool = False) -> None:
+        super().__init__(shared.machines[place], dtype="float64" if wide else "float32")
+        self.shared, self.place, self.wide = shared, place, wide
 
     def run(self, X: NDArray[Any]) -> tuple[NDArray[np.float64], NDArray[np.intp]]:
-        output = self.shared.outputs(X)[:, self.place]
+        output = self.shared.outputs(X, self.wide)[:, self.place]
         return output, np.full(X.shape[0], self.machine.n_vectors, dtype=np.intp)

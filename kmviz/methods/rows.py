@@ -1,0 +1,191 @@
+"""Rows on their way to a machine: checked, and past the transformers before it.
+
+Shared by classifiers and regressors. A query that is plainly fine goes past scikit-learn's checks,
+and a chain of scalers and projections is one map.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.sparse import issparse
+from sklearn.base import BaseEstimator
+from sklearn.pipeline import Pipeline
+from sklearn.utils import check_array
+from sklearn.utils.validation import check_is_fitted, validate_data
+
+from kmviz.machines.affine import Affine, affine
+from kmviz.machines.unwrap import first_steps
+
+FLOATS = [np.float64, np.float32]
+
+#: Up to this many numbers a query goes past scikit-learn's input checks when plainly fine.
+SMALL = 100_000
+
+#: Up to this many rows of a frame, too.
+FEW_ROWS = 64
+
+
+class MachineRows(BaseEstimator):
+    """What turns queries into rows that machines read.
+
+    A subclass has `engines_` once it is fitted.
+    """
+
+    n_features_in_: int
+    preprocessing_: Any
+
+    #: Whether sparse rows are answered as they are.
+    _takes_sparse = False
+
+    #: Whether float32 cannot hold what the machines compute: queries are then made float64.
+    _double = False
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.sparse = self._takes_sparse
+        return tags
+
+    @property
+    def affine_map(self) -> Affine | None:
+        """What the steps before the machine come to, where they are scalers and projections."""
+        return self._affine
+
+    def machine_rows(self, X: Any) -> NDArray[Any]:
+        """Return rows as the machines read them: checked, and past the steps before."""
+        return self._rows(X)
+
+    def _take_steps(self, fitted: Any) -> None:
+        """Take over the transformers of a fitted estimator."""
+        steps = first_steps(fitted)
+        self.preprocessing_ = _chained(steps)
+        self._affine = affine(steps)
+
+    def _rows(self, X: Any) -> NDArray[Any]:
+        """Check queries and bring them to what the machines read."""
+        if not hasattr(self, "engines_"):
+            check_is_fitted(self, "engines_")  # raises scikit-learn's own error, and takes its time
+        rows = self._checked(X)
+        return rows.astype(np.float64, copy=False) if self._double else rows
+
+    #: What the transformers before the machine come to for finite rows, where it is one map.
+    _affine: Affine | None = None
+
+    def _is_folded(self, rows: NDArray[Any]) -> bool:
+        """Whether these rows reach the machine without the transformers.
+
+        Those would keep float32 as it is: the map is for float64.
+        """
+        return self.preprocessing_ is None or (self._affine is not None and rows.dtype.char == "d")
+
+    def _checked(self, X: Any) -> NDArray[Any]:
+        rows = as_plain(self, X)
+        if rows is not None and self._is_folded(rows) and is_finite(rows):
+            return rows if self._affine is None else self._affine(rows)
+        if self.preprocessing_ is None:
+            return self._validate(X, reset=False)
+        validate_data(self, X, reset=False, skip_check_array=True)
+        return self._transformed(X)
+
+    def _refuse_width(self, name: str, X: Any) -> None:
+        """Name further rows whose columns are not those of X."""
+        shape = np.shape(X)
+        if len(shape) == 2 and shape[1] != self.n_features_in_:
+            raise ValueError(
+                f"{name} has {shape[1]} features, but X has {self.n_features_in_}: give the same "
+                "columns."
+            )
+
+    def _transformed(self, X: Any) -> NDArray[Any]:
+        for _, step in self.preprocessing_.steps if self.preprocessing_ is not None else ():
+            X = step.transform(X)
+        self._refuse_sparse(X)
+        return check_array(X, accept_sparse="csr" if self._takes_sparse else False, dtype=FLOATS)
+
+    def _validate(self, X: Any, *y: Any, reset: bool = True, **options: Any) -> Any:
+        """scikit-learn's checks of rows that nothing transforms."""
+        self._refuse_sparse(X)
+        sparse = "csr" if self._takes_sparse else False
+        return validate_data(
+            self, X, *y, reset=reset, accept_sparse=sparse, dtype=FLOATS, **options
+        )
+
+    def _refuse_sparse(self, X: Any) -> None:
+        if issparse(X) and not self._takes_sparse:
+            raise TypeError(
+                f"{type(self).__name__} needs dense rows, and sparse data came. Give X.toarray() "
+                "if it fits in memory, or take ExactClassifier, which answers sparse rows as they "
+                "are (accelerate(fitted, X, method='exact'))."
+            )
+
+
+def dense(rows: Any) -> NDArray[Any]:
+    """Return rows as an array, whether they are sparse or not."""
+    return rows.toarray() if issparse(rows) else rows
+
+
+def as_query(x: Any) -> Any:
+    """Return one query as a table of one row; a row taken from a frame keeps its names."""
+    if np.ndim(x) == 2:
+        return x
+    return x.to_frame().T.infer_objects() if hasattr(x, "to_frame") else np.asarray(x)[None]
+
+
+def is_plain(estimator: Any, X: Any) -> bool:
+    """Tell whether X is an array of floats with the columns that `estimator` knows."""
+    return (
+        type(X) is np.ndarray
+        and X.ndim == 2
+        and X.size > 0
+        and X.shape[1] == estimator.n_features_in_
+        and X.dtype.char in "df"
+        and X.dtype.isnative
+        and not hasattr(estimator, "feature_names_in_")
+    )
+
+
+def is_finite(rows: NDArray[Any]) -> bool:
+    """Tell at once, of few numbers, whether all are finite; of many, leave it to scikit-learn."""
+    return rows.size <= SMALL and bool(np.isfinite(rows).all())
+
+
+def is_clean(estimator: Any, X: Any) -> bool:
+    """Tell at once what scikit-learn's checks would find out in a hundred microseconds.
+
+    They would dominate a query that comes alone; whatever is not plainly fine goes through them.
+    """
+    return is_plain(estimator, X) and is_finite(X)
+
+
+def as_plain(estimator: Any, X: Any) -> NDArray[Any] | None:
+    """Return X as an array of floats where it has, plainly, the columns that `estimator` knows.
+
+    That is such an array, or a small frame whose names are those of the frame it was fitted on.
+    """
+    if is_plain(estimator, X):
+        return X
+    names, columns = getattr(estimator, "feature_names_in_", None), getattr(X, "columns", None)
+    if names is None or columns is None or not 0 < len(X) <= FEW_ROWS:
+        return None
+    if list(columns) != names.tolist():
+        return None
+    values = X.to_numpy()
+    if values.dtype.kind not in "iuf" or not values.dtype.isnative:
+        return None
+    return np.ascontiguousarray(values, dtype=None if values.dtype.char in "df" else np.float64)
+
+
+def _chained(steps: list[Any]) -> Any:
+    """Return fitted transformers as one, or None where there are none."""
+    return Pipeline([(f"step{i}", step) for i, step in enumerate(steps)]) if steps else None
+
+
+def take_columns(clf: Any, fitted: Any) -> bool:
+    """Take over which columns a fitted estimator knows; False where it knows none."""
+    for name in ("n_features_in_", "feature_names_in_"):
+        vars(clf).pop(name, None)
+        if hasattr(fitted, name):
+            setattr(clf, name, getattr(fitted, name))
+    return hasattr(clf, "n_features_in_")

@@ -24,11 +24,16 @@ class Console:
         self._terminal = sys.stderr.isatty()
         self._said = 0.0
         self._open = False
+        self._share = 0.0
 
     def progress(self, share: float, text: str) -> None:
-        """Show how far the work has come; at most a line in two seconds away from a terminal."""
+        """Show how far the work has come; at most a line in two seconds away from a terminal.
+
+        Parts of the work report as if each were all of it: what is shown never falls.
+        """
         if self.quiet:
             return
+        self._share = share = max(share, self._share)
         now = time.monotonic()
         if self._terminal:
             print(f"\r\033[K{share:4.0%} {text}"[:120], end="", file=sys.stderr, flush=True)

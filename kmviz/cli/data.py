@@ -57,10 +57,13 @@ class Given:
 
 def add_problem_options(parser: argparse.ArgumentParser) -> None:
     """Declare what names the data and the machine, the same for every command."""
-    parser.add_argument("data", help="a CSV, TSV, Parquet or Arrow file, or an embedded data set")
+    parser.add_argument(
+        "data", help="a CSV, TSV, JSON lines (both also as .gz), Parquet or Arrow file, or an "
+        "embedded data set",
+    )  # fmt: skip
     parser.add_argument("--target", help="the column to predict (default: found by its name)")
     parser.add_argument(
-        "--test-share", type=float, default=0.3, help="share of a file's rows held out"
+        "--test-share", type=float, default=0.3, help="share of a file's rows held out; 0 for none"
     )
     parser.add_argument("--pair", help="two digits of an embedded image set, as 3-8")
     parser.add_argument("--n", type=int, help="training rows of an embedded data set")

@@ -14,7 +14,8 @@ from kmviz.cli.cells import fit_cells
 from kmviz.cli.console import BadInput, Console
 from kmviz.cli.files import bytes_of
 from kmviz.cli.machine import machine, method
-from kmviz.cli.sample import Sample, read_sample
+from kmviz.cli.sample import LOCAL, SVM_ROWS, Sample, read_sample
+from kmviz.cli.threads import interruptibly
 from kmviz.datasets.content import MAX_BYTES
 from kmviz.evaluation.accelerate import accelerate
 from kmviz.evaluation.catalogue import settings
@@ -34,7 +35,10 @@ def add_to(commands: Any) -> None:
         "answers differently from the exact machine.",
     )
     data_command.add_problem_options(parser)
-    parser.add_argument("--method", choices=("auto", *settings()), default="nsv")
+    parser.add_argument(
+        "--method", choices=("auto", *settings()), default="auto",
+        help="auto (the default) tries several and keeps the fastest that keeps the promise",
+    )  # fmt: skip
     parser.add_argument(
         "--set", action="append", default=[], metavar="NAME=VALUE",
         help="a parameter of the method, as window=50; may be repeated",
@@ -65,7 +69,9 @@ def run(options: argparse.Namespace, console: Console) -> int:
     with written_whole(options.out) as place:
         sample = _sample(options, console)
         progress.report(0.3, f"training {options.method} on {len(sample.y_train):,} rows")
-        fitted = _trained(options, sample)
+        _warn_of_many(options, len(sample.y_train), console)
+        with progress.part(0.3, 0.9):
+            fitted = interruptibly(lambda: _trained(options, sample))
         progress.report(0.9, "storing")
         model = fitted if sample.encoder is None else TableClassifier(sample.encoder, fitted)
         place.write_bytes(dumps(model))
@@ -91,11 +97,24 @@ def _sample(options: argparse.Namespace, console: Console) -> Sample:
     return sample
 
 
+def _warn_of_many(options: argparse.Namespace, rows: int, console: Console) -> None:
+    if rows > SVM_ROWS and options.method not in LOCAL:
+        console.warn(
+            f"note: one SVM on {rows:,} rows takes a time that grows with their square (hours, "
+            "from some 50,000 on). --method falk trains many small ones; --memory trains on a "
+            "sample. Ctrl-C stops at once."
+        )
+
+
 def _trained(options: argparse.Namespace, sample: Sample) -> Any:
     scaled = not options.no_scale and sample.is_table
     cache = sample.cache_megabytes
     if options.method == "auto":
+        if options.set:
+            raise BadInput("--set name=value is for a method by name: give --method too.")
         fitted = clone(machine(options, scaled, cache)).fit(sample.X_train, sample.y_train)
+        if not len(sample.y_test):  # nothing to show a rate on
+            return accelerate(fitted, sample.X_train[:1], method="exact")
         return accelerate(fitted, sample.X_test, max_disagreement=options.max_disagreement)
     return method(options, scaled, cache).fit(sample.X_train, sample.y_train)
 
@@ -110,7 +129,8 @@ def _report(options: argparse.Namespace, sample: Sample, fitted: Any) -> None:
         print(f"accuracy    {right:.4f} on {len(sample.y_test):,} rows held out")
         last = fitted[-1] if hasattr(fitted, "named_steps") else fitted
         rows = fitted[:-1].transform(sample.X_test) if last is not fitted else sample.X_test
-        print(f"steps       {float(np.mean(last.steps(rows))):.1f} kernel values a query, mean")
+        if hasattr(last, "steps"):
+            print(f"steps       {float(np.mean(last.steps(rows))):.1f} kernel values a query, mean")
     if getattr(fitted, "promise_", None) is not None:
         print(f"promise     {fitted.promise_}")
     print(f"stored      {options.out} ({options.out.stat().st_size:,} bytes)")

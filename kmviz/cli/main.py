@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import os
 import signal
 import sys
 import threading
@@ -14,8 +15,9 @@ from typing import Any, NoReturn
 from sklearn.exceptions import NotFittedError
 
 from kmviz import __version__
-from kmviz.cli import app, compare, data, export, fit, loops, predict, tables
+from kmviz.cli import accelerate, app, compare, data, export, fit, loops, predict, tables
 from kmviz.cli.console import BadInput, Console
+from kmviz.cli.threads import left_behind
 from kmviz.methods import progress
 
 BAD_INPUT, INTERRUPTED, TERMINATED = 2, 130, 143
@@ -43,7 +45,7 @@ def parser() -> argparse.ArgumentParser:
     top.add_argument("--version", action="version", version=f"kmviz {__version__}")
     top.add_argument("--quiet", "-q", action="store_true", help="no progress on stderr")
     commands = top.add_subparsers(dest="command", required=True, metavar="COMMAND")
-    for module in (app, data, fit, predict, compare, export, tables, loops):
+    for module in (app, data, fit, predict, accelerate, compare, export, tables, loops):
         module.add_to(commands)
     return top
 
@@ -63,10 +65,17 @@ def main(arguments: Sequence[str] | None = None) -> int:
         return BAD_INPUT
     except KeyboardInterrupt:
         console.warn("interrupted: nothing half-written is left")
-        return INTERRUPTED
+        return _stopped(INTERRUPTED)
     except Terminated:
         console.warn("terminated: nothing half-written is left")
-        return TERMINATED
+        return _stopped(TERMINATED)
+
+
+def _stopped(code: int) -> int:
+    if left_behind():
+        sys.stdout.flush()
+        os._exit(code)
+    return code
 
 
 def _one_line(error: BaseException) -> str:

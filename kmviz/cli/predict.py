@@ -207,7 +207,7 @@ def open_array(path: Path) -> NDArray[Any]:
 
 def _encoded(frame: pd.DataFrame, encoder: TableEncoder | None, on_error: str) -> _Block:
     """A frame as a matrix; with 'skip', the rows that cannot be encoded apart."""
-    encode = _plain_numbers if encoder is None else encoder.transform
+    encode = plain_numbers if encoder is None else encoder.transform
     numbers = frame.index.to_numpy(dtype=np.intp)
     try:
         return _Block(encode(frame), numbers)
@@ -226,7 +226,7 @@ def _encoded(frame: pd.DataFrame, encoder: TableEncoder | None, on_error: str) -
     return _Block(X, kept, bad=parts[0].bad | parts[1].bad)
 
 
-def _plain_numbers(frame: pd.DataFrame) -> NDArray[Any]:
+def plain_numbers(frame: pd.DataFrame) -> NDArray[Any]:
     """Every column as numbers: for classifiers that were stored without a table's encoder."""
     columns = [pd.to_numeric(frame[name].astype(object), errors="coerce") for name in frame]
     X = np.column_stack([column.to_numpy(dtype=float) for column in columns])

@@ -29,6 +29,9 @@ LEARNT_FROM = 20_000
 #: An SVM's training time grows with the square of its rows: no more than this are given to one.
 SVM_ROWS = 20_000
 
+#: Methods that train no machine on all rows.
+LOCAL = ("falk", "falk_100", "knnsvm")
+
 #: Of a memory limit: the share for the kernel rows that libsvm keeps.
 CACHE_SHARE = 0.2
 
@@ -62,13 +65,13 @@ def rows_within(memory: int, n_features: int, local: bool) -> int:
 def read_sample(options: argparse.Namespace, memory: int) -> Sample:
     """Draw the rows that `fit --memory` trains on."""
     refuse_embedded_options(options)
-    local = options.method in ("falk", "falk_100")
+    local = options.method in LOCAL
     if Path(options.data).suffix == ".npy":
         found = _from_array(options, memory, local)
     else:
         found = _from_table(options, memory, local)
     X, y, encoder, rows = found
-    held = max(1, round(options.test_share * len(y)))
+    held = max(1, round(options.test_share * len(y))) if options.test_share else 0
     order = np.random.default_rng(options.seed).permutation(len(y))
     train, test = np.sort(order[held:]), np.sort(order[:held])
     cache = max(1.0, CACHE_SHARE * memory / 2**20)

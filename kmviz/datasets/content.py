@@ -1,6 +1,9 @@
 """What a file is: its bytes, its kind and its text encoding. Nothing is ever unpickled."""
 
+import gzip
+import io
 import re
+import zlib
 from pathlib import Path
 from typing import IO, Any
 
@@ -14,7 +17,6 @@ _SAVE_AS_CSV = "Save the table itself as CSV, TSV or Parquet and choose that fil
 _FOREIGN = {
     b"PK\x03\x04": "a zip archive or an Excel workbook",
     b"PK\x05\x06": "an empty zip archive",
-    b"\x1f\x8b": "a gzip archive",
     b"BZh": "a bzip2 archive",
     b"\xfd7zXZ": "an xz archive",
     b"7z\xbc\xaf": "a 7z archive",
@@ -51,9 +53,30 @@ def read_bytes(file: File, limit: int = MAX_BYTES) -> tuple[bytes, str]:
             f"{name} is larger than {limit / 2**20:.0f} MB. Keep a sample of its rows, or the "
             "columns that matter, and try again."
         )
+    if is_packed(content):
+        content, name = _unpacked(content, name, limit), name.removesuffix(".gz")
     if not content:
         raise DataError(f"{name} is empty. Choose a file with a header line and rows below it.")
     return content, name
+
+
+def is_packed(head: bytes) -> bool:
+    """Whether these are the first bytes of a gzip file."""
+    return head.startswith(b"\x1f\x8b")
+
+
+def _unpacked(content: bytes, name: str, limit: int) -> bytes:
+    try:
+        with gzip.open(io.BytesIO(content)) as stream:
+            found = stream.read(limit + 1)
+    except (OSError, EOFError, zlib.error) as error:
+        raise DataError(f"{name} is damaged: {error}. Pack it again.") from error
+    if len(found) > limit:
+        raise DataError(
+            f"{name} unfolds to more than {limit / 2**20:.0f} MB. Keep a sample of its rows, or "
+            "the columns that matter, and try again."
+        )
+    return found
 
 
 def kind_of(head: bytes, name: str) -> str:

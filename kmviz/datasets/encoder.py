@@ -11,6 +11,9 @@ from kmviz.datasets.errors import DataError
 MAX_CATEGORIES = 50  # a text column with more is taken for names or free text
 LARGEST = 1e15  # beyond it neighbouring integers merge and float32 kernels overflow
 
+_DATE = r"^\s*(\d{4}[-/.]\d{1,2}[-/.]\d{1,2}|\d{1,2}[-/.]\d{1,2}[-/.]\d{4})([T ].*)?\s*$"
+_COUNTS = {"", "id", "index", "row", "row_id", "rownum", "nr", "no", "unnamed: 0", "column 1"}
+
 _MISSING = {"", "na", "n/a", "#n/a", "nan", "null", "none", "?", "-"}
 
 
@@ -191,8 +194,12 @@ def _useless(text: pd.Series, numbers: np.ndarray, n_rows: int) -> str:
     if text.empty:
         return "it has no values"
     if is_numeric(text, numbers):
-        return "" if np.nanmin(numbers) < np.nanmax(numbers) else "it has one value only"
+        if np.nanmin(numbers) == np.nanmax(numbers):
+            return "it has one value only"
+        return "it numbers the rows" if _counts_rows(str(text.name), numbers, n_rows) else ""
     distinct = text.nunique()
+    if distinct > 1 and text.str.match(_DATE).mean() > 0.9:
+        return "it holds dates; give what matters of them (year, weekday, days since) as numbers"
     finite = numbers[np.isfinite(numbers)]
     # 1, 2, 3+ are categories; 12.5, 13.1, abc is a measurement gone wrong
     if len(finite) >= len(text) / 2 and (len(np.unique(finite)) > 10 or (finite % 1 != 0).any()):
@@ -202,6 +209,18 @@ def _useless(text: pd.Series, numbers: np.ndarray, n_rows: int) -> str:
     if distinct > MAX_CATEGORIES or (distinct > 10 and distinct > n_rows / 2):
         return f"it is text with {distinct} different values"
     return ""
+
+
+def _counts_rows(name: str, numbers: np.ndarray, n_rows: int) -> bool:
+    """Whether a column of numbers tells rows apart and nothing else: an id, or 1, 2, 3, ...
+
+    Training rows are a part of the table, so that a count may have gaps.
+    """
+    whole = numbers[np.isfinite(numbers)]
+    is_unique = len(whole) == n_rows > 10 and len(np.unique(whole)) == n_rows
+    if not is_unique or (whole % 1 != 0).any():
+        return False
+    return whole.max() - whole.min() < 4 * n_rows and name.strip().lower() in _COUNTS
 
 
 def _refuse_text(text: pd.Series, numbers: np.ndarray) -> None:

@@ -4,8 +4,10 @@ The index of a frame counts rows as a spreadsheet does, so that messages can nam
 """
 
 import csv
+import gzip
 import io
 import re
+import zlib
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator
 from itertools import chain, dropwhile, islice
@@ -15,8 +17,9 @@ from typing import Any, NamedTuple
 import pandas as pd
 
 from kmviz.datasets.arrow import BATCH_ROWS, arrow_frames
-from kmviz.datasets.content import File, encoding_of, kind_of, read_bytes
+from kmviz.datasets.content import File, encoding_of, is_packed, kind_of, read_bytes
 from kmviz.datasets.errors import DataError
+from kmviz.datasets.jsonlines import fields, is_json_lines, rows as rows_of_json
 
 MAX_COLUMNS = 10_000
 MAX_DECODED = 400 * 2**20  # bytes: compressed files may unfold to much more than their size
@@ -53,6 +56,11 @@ def read_frame(file: File) -> tuple[pd.DataFrame, list[str]]:
         return pd.concat(frames), []
     encoding = encoding_of(content, name)
     text = content.decode(encoding).lstrip("\r\n")
+    if is_json_lines(text):
+        lines = text.splitlines()
+        names = fields(lines, name)
+        numbers, cells = zip(*rows_of_json(lines, names, name), strict=True)
+        return pd.DataFrame(cells, index=list(numbers), columns=names, dtype=str), []
     dialect = _dialect(text, name)
     if not sum(1 for _ in _rows(io.StringIO(text, newline=""), dialect, name)):
         raise DataError(f"{name} has a header but no rows. Add the rows below the header.")
@@ -75,28 +83,60 @@ def iter_frames(
     path = Path(file)
     if not path.is_file():
         raise DataError(f"There is no file {str(path)!r}. Check the path.")
-    with path.open("rb") as stream:
-        head = stream.read(2**20)
-    if not head:
-        read_bytes(path)  # says what is wrong with an empty file
-    kind = kind_of(head[:16], path.name)
-    if kind != "text":
-        with path.open("rb") as stream:
-            yield from _arrow_frames(stream, kind, path.name, rows)
-        return
-    encoding = encoding_of(head, path.name, complete=len(head) < 2**20)
-    dialect = _dialect(head.decode(encoding, errors="ignore").lstrip("\r\n"), path.name)
     try:
-        with path.open(encoding=encoding, newline="") as lines:
-            cells = _rows(lines, dialect, path.name, on_bad)
-            while part := list(islice(cells, rows)):
-                numbers, values = zip(*part, strict=True)
-                frame = pd.DataFrame(values, index=numbers, columns=dialect.names, dtype=str)
-                if dialect.delimiter != ",":
-                    _decimal_points(frame)
-                yield frame
+        with _opened(path) as stream:
+            head = stream.read(2**20)
+        if not head:
+            read_bytes(path)  # says what is wrong with an empty file
+        kind = kind_of(head[:16], path.name)
+        if kind != "text":
+            with _opened(path) as stream:
+                yield from _arrow_frames(stream, kind, path.name, rows)
+            return
+        encoding = encoding_of(head, path.name, complete=len(head) < 2**20)
+        start = head.decode(encoding, errors="ignore").lstrip("\r\n")
+        with io.TextIOWrapper(_opened(path), encoding=encoding, newline="") as lines:
+            yield from _text_frames(lines, start, path.name, rows, on_bad)
     except UnicodeDecodeError as error:
         raise DataError(f"{path.name} mixes encodings. Save it again as CSV UTF-8.") from error
+    except (EOFError, zlib.error, gzip.BadGzipFile) as error:
+        raise DataError(f"{path.name} is damaged: {error}. Pack it again.") from error
+
+
+def _opened(path: Path) -> Any:
+    """The bytes of a file, unpacked on the way if they are packed."""
+    stream = path.open("rb")
+    packed = is_packed(stream.read(2))
+    stream.seek(0)
+    if not packed:
+        return stream
+    stream.close()
+    return gzip.open(path)
+
+
+def _text_frames(
+    lines: Iterable[str], start: str, name: str, rows: int, on_bad: OnBad | None
+) -> Iterator[pd.DataFrame]:
+    """Lines of cells, or of JSON, in parts; what stands in each is told by the start."""
+    if is_json_lines(start):
+        names, is_comma = fields(_whole_lines(start), name), True
+        cells = rows_of_json(lines, names, name, on_bad)
+    else:
+        dialect = _dialect(start, name)
+        names, is_comma = dialect.names, dialect.delimiter == ","
+        cells = _rows(lines, dialect, name, on_bad)
+    while part := list(islice(cells, rows)):
+        numbers, values = zip(*part, strict=True)
+        frame = pd.DataFrame(values, index=numbers, columns=names, dtype=str)
+        if not is_comma:
+            _decimal_points(frame)
+        yield frame
+
+
+def _whole_lines(start: str) -> list[str]:
+    """Lines of a start that may be cut in the middle of one."""
+    lines = start.splitlines()
+    return lines[:-1] if len(lines) > 1 and not start.endswith("\n") else lines
 
 
 def _dialect(text: str, name: str) -> _Dialect:

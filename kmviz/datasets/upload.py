@@ -31,7 +31,7 @@ def read_table(
         The column to predict. Default: one named target, label, class or y, else the last
         column with few values.
     test_share : float
-        Share of the rows held out, class by class.
+        Share of the rows held out, class by class; 0 holds out none.
     seed : int
         Which rows those are.
 
@@ -59,8 +59,8 @@ def encode_table(
     file: File, target: str | None = None, test_share: float = 0.3, seed: int = 0
 ) -> tuple[Dataset, TableEncoder]:
     """As `read_table`, with the encoder that gives later rows the same columns."""
-    if not 0 < test_share < 1:
-        raise ValueError(f"test_share={test_share!r}: give a share between 0 and 1.")
+    if not 0 <= test_share < 1:
+        raise ValueError(f"test_share={test_share!r}: give a share from 0 up, below 1.")
     frame, notes = read_frame(file)
     name = "table"
     if isinstance(file, str | Path) or hasattr(file, "name"):
@@ -165,7 +165,9 @@ def _refuse_regression(column: pd.Series, target: str, n_classes: int) -> None:
 
 
 def _train_size(n_rows: int, n_classes: int, test_share: float) -> int:
-    """At least a row of each class on either side."""
+    """At least a row of each class on either side; all of them where none are held out."""
+    if test_share == 0:
+        return n_rows
     return int(np.clip(round(n_rows * (1 - test_share)), n_classes, n_rows - n_classes))
 
 

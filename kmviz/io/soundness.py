@@ -15,7 +15,7 @@ import numpy as np
 from scipy.sparse import issparse
 from sklearn.base import BaseEstimator
 from sklearn.pipeline import Pipeline
-from sklearn.svm import SVC, NuSVC
+from sklearn.svm import SVC, SVR, NuSVC, NuSVR, OneClassSVM
 
 from kmviz.kernels import RBF, Linear, Normalized, Polynomial
 from kmviz.machines.soundness import shaped, within
@@ -35,6 +35,8 @@ def refuse_unsound(loaded: Any) -> None:
     for thing in _parts(loaded):
         if isinstance(thing, SVC | NuSVC) and hasattr(thing, "support_"):
             _refuse_svc(thing)
+        elif isinstance(thing, SVR | NuSVR | OneClassSVM) and hasattr(thing, "support_"):
+            _refuse_one_machine(thing)
         elif isinstance(thing, Pipeline):
             _refuse_pipeline(thing)
         elif issparse(thing):
@@ -82,15 +84,31 @@ def _refuse_svc(svc: Any) -> None:
             shaped(name, weights, classes - 1, m)
     for name in ("intercept_", "_intercept_"):
         shaped(name, getattr(svc, name), pairs)
+    for name in ("_probA", "_probB"):
+        if len(found := getattr(svc, name)):
+            shaped(name, found, pairs)
+    _refuse_vectors(svc, m)
+
+
+def _refuse_one_machine(svm: Any) -> None:
+    """One row of weights, one bias."""
+    m = len(svm.support_)
+    for name in ("dual_coef_", "_dual_coef_"):
+        if not issparse(getattr(svm, name)):
+            shaped(name, getattr(svm, name), 1, m)
+    for name in ("intercept_", "_intercept_"):
+        shaped(name, getattr(svm, name), 1)
+    within("_n_support", svm._n_support, 0, m + 1)
+    _refuse_vectors(svm, m)
+
+
+def _refuse_vectors(svc: Any, m: int) -> None:
     vectors = svc.support_vectors_
-    if not callable(svc.kernel) and not issparse(vectors):
+    if not callable(svc.kernel) and svc.kernel != "precomputed" and not issparse(vectors):
         shaped("support_vectors_", vectors, m, getattr(svc, "n_features_in_", None))
     if len(svc.shape_fit_) != 2 or (m and int(np.max(svc.support_)) >= svc.shape_fit_[0]):
         raise ValueError("support_ names rows that the SVC was not trained on.")
     within("support_", svc.support_, 0, max(int(svc.shape_fit_[0]), 1))
-    for name in ("_probA", "_probB"):
-        if len(found := getattr(svc, name)):
-            shaped(name, found, pairs)
     if not isinstance(svc.degree, Integral) or int(svc.degree) > MOST_DEGREE:
         raise ValueError(f"degree={svc.degree!r} is no whole number up to {MOST_DEGREE}.")
     for name in ("C", "_gamma", "coef0", "degree", "nu"):

@@ -25,10 +25,14 @@ from typing import IO, Any
 from zipfile import ZIP_DEFLATED, BadZipFile, ZipFile
 from zlib import error as ZlibError
 
+from sklearn.pipeline import Pipeline
+
 from kmviz import __version__
 from kmviz.io.bombs import BombError, schema_within
 from kmviz.io.soundness import refuse_unsound
+from kmviz.io.table import TableClassifier
 from kmviz.io.whole import written_whole
+from kmviz.methods.rows import MachineRows
 
 #: A file may unfold to no more than this.
 MAX_BYTES = 2 * 2**30
@@ -71,7 +75,7 @@ class StorageError(ValueError):
     """A file that cannot be stored or loaded; the message says why and what to do."""
 
 
-def save(estimator: Any, path: str | os.PathLike[str]) -> None:
+def save(estimator: Any, path: str | os.PathLike[str], slim: bool = False) -> None:
     """Store a fitted estimator as a `.skops` file.
 
     The file is written beside its place and renamed, so that nothing half-written is left.
@@ -81,6 +85,9 @@ def save(estimator: Any, path: str | os.PathLike[str]) -> None:
     estimator : estimator
         Any kmviz or scikit-learn estimator, or a Pipeline of them.
     path : path
+    slim : bool
+        Whether the model that a fast method replaces is left out, where its answers need none of
+        it: a smaller file that cannot be audited.
 
     Examples
     --------
@@ -100,15 +107,17 @@ def save(estimator: Any, path: str | os.PathLike[str]) -> None:
 
         return save_cells(estimator, path)
     with written_whole(Path(path)) as place:
-        place.write_bytes(dumps(estimator))
+        place.write_bytes(dumps(estimator, slim))
     return None
 
 
-def dumps(estimator: Any) -> bytes:
+def dumps(estimator: Any, slim: bool = False) -> bytes:
     """Return what `save` writes."""
     from skops import io as skops
     from skops.io.exceptions import UnsupportedTypeException
 
+    if slim:
+        estimator = slimmed(estimator)
     try:
         content = skops.dumps(estimator, compression=ZIP_DEFLATED, compresslevel=1)
     except UnsupportedTypeException as error:
@@ -123,6 +132,16 @@ def dumps(estimator: Any) -> bytes:
             "or take a kernel of kmviz.kernels."
         )
     return _stamped(content)
+
+
+def slimmed(estimator: Any) -> Any:
+    """Return a copy of a fast method, or of what holds one, without the model that it replaces."""
+    if isinstance(estimator, TableClassifier):
+        return TableClassifier(estimator.encoder, slimmed(estimator.classifier))
+    if isinstance(estimator, Pipeline):
+        name, last = estimator.steps[-1]
+        return Pipeline([*estimator.steps[:-1], (name, slimmed(last))])
+    return estimator.slim() if isinstance(estimator, MachineRows) else estimator
 
 
 def _is_lost(name: str) -> bool:

@@ -6,6 +6,7 @@ and a chain of scalers and projections is one map.
 
 from __future__ import annotations
 
+from copy import copy
 from typing import Any
 
 import numpy as np
@@ -36,6 +37,8 @@ class MachineRows(BaseEstimator):
 
     n_features_in_: int
     preprocessing_: Any
+    engines_: list[Any]
+    estimator: Any
 
     #: Whether sparse rows are answered as they are.
     _takes_sparse = False
@@ -56,6 +59,22 @@ class MachineRows(BaseEstimator):
     def machine_rows(self, X: Any) -> NDArray[Any]:
         """Return rows as the machines read them: checked, and past the steps before."""
         return self._rows(X)
+
+    def slim(self) -> Any:
+        """Return a copy without the model that trained the machine: it answers, and no more.
+
+        What asks that model (an audit, its probabilities) is not to be had of the copy.
+        """
+        check_is_fitted(self, "engines_")
+        same = copy(self)
+        same.__dict__.pop("estimator_", None)
+        same.estimator = None
+        if hasattr(same, "original_"):
+            same.__dict__.pop("original_")
+            same.engines_ = [copy(engine) for engine in self.engines_]
+            for engine in same.engines_:
+                engine.original = engine.machine
+        return same
 
     def _take_steps(self, fitted: Any) -> None:
         """Take over the transformers of a fitted estimator."""

@@ -14,7 +14,10 @@ from kmviz.cli.main import main
 from kmviz.evaluation import papers
 from kmviz.kernels import Polynomial
 
-COMMANDS = ["app", "data list", "fit", "predict", "compare", "papers", "bench", "compile"]
+COMMANDS = [
+    "app", "data list", "fit", "predict", "accelerate", "audit", "compare", "export", "papers",
+    "bench", "compile",
+]  # fmt: skip
 
 
 @pytest.mark.parametrize("command", ["", *COMMANDS])
@@ -78,10 +81,42 @@ BAD = [
     (["fit", "none.csv", "--out", "m.skops"], "no file"),
     (["fit", "{table}", "--target", "colours", "--out", "m.skops"], "no column 'colours'"),
     (["fit", "{table}", "--target", "kind", "--out", "m.pkl"], ".skops"),
-    (["fit", "{table}", "--target", "kind", "--set", "wndow=3", "--out", "m.skops"], "name=value"),
+    (
+        [
+            "fit",
+            "{table}",
+            "--target",
+            "kind",
+            "--method",
+            "nsv",
+            "--set",
+            "wndow=3",
+            "--out",
+            "m.skops",
+        ],
+        "name=value",
+    ),
+    (["fit", "{table}", "--target", "kind", "--set", "window=3", "--out", "m.skops"], "--method"),
+    (["accelerate", "none.skops", "{table}", "--out", "m.skops"], "no file"),
+    (["accelerate", "none.skops", "{table}", "--out", "m.c"], ".skops"),
+    (["audit", "{table}", "{table}"], "not a skops file"),
     (["fit", "{table}", "--target", "kind", "--gamma", "big", "--out", "m.skops"], "--gamma"),
     (["fit", "{table}", "--target", "kind", "--memory", "much", "--out", "m.skops"], "size"),
-    (["fit", "{table}", "--target", "kind", "--set", "window=-3", "--out", "m.skops"], "window"),
+    (
+        [
+            "fit",
+            "{table}",
+            "--target",
+            "kind",
+            "--method",
+            "nsv",
+            "--set",
+            "window=-3",
+            "--out",
+            "m.skops",
+        ],
+        "window",
+    ),
     (["fit", "{table}", "--target", "kind", "--out", "no/where/m.skops"], "no folder"),
     (["fit", "mnist", "--pair", "three", "--out", "m.skops"], "--pair"),
     (["fit", "banna", "--out", "m.skops"], "no data set of that name"),

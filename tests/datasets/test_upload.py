@@ -2,6 +2,7 @@
 
 import gzip
 import io
+import json
 import pickle
 import zipfile
 
@@ -20,6 +21,7 @@ from kmviz.datasets import (
     read_frame,
     read_table,
 )
+from kmviz.datasets.content import MAX_BYTES
 
 HEADER = "width,height,colour,class\n"
 ROWS = "".join(
@@ -111,7 +113,12 @@ BROKEN = {
         "No column looks like a class",
     ),
     "zip": (zipped(), "zip archive or an Excel workbook"),
-    "gzip": (gzip.compress(saved(GOOD)), "gzip archive"),
+    "gzip of a pickle": (gzip.compress(pickle.dumps(Bomb(), protocol=4)), "Python pickle"),
+    "damaged gzip": (gzip.compress(saved(GOOD))[:-20], "damaged"),
+    "gzip of too much": (gzip.compress(b"0" * (MAX_BYTES + 1)), "unfolds to more than 50 MB"),
+    "JSON that is cut": (b'{"a": 1, "class": "x"}\n{"a": 2, "cl', "Row 2 of table is not JSON"),
+    "JSON of lists": (b'{"a": [1], "class": "x"}\n', "Give each of its values a field"),
+    "JSON of numbers": (b'{"a": 1, "b": 2}\n3\n', "no object of fields"),
     "pickle renamed": (pickle.dumps(Bomb(), protocol=4), "Python pickle"),
     "old pickle renamed": (pickle.dumps(Bomb(), protocol=0), "."),
     "NumPy array": (b"\x93NUMPY\x01\x00rest", "a NumPy array"),
@@ -346,3 +353,59 @@ def test_rows_after_an_unclosed_quotation_mark_are_not_lost_in_silence(tmp_path)
     kept = pd.concat(iter_frames(path, on_bad=bad.__setitem__))
     assert len(kept) == len(GOOD.splitlines()) - 1
     assert list(bad) == [len(GOOD.splitlines()) + 1]
+
+
+ROWS_OF_JSON = "".join(
+    json.dumps({
+        "a": j + 0.5, "colour": "red" if j % 2 else "blue", "on": j % 3 > 0,
+        "gap": None if j == 4 else j * j % 7, "class": "x" if j < 10 else "y",
+    })
+    + "\n"
+    for j in range(20)
+)  # fmt: skip
+
+
+@pytest.mark.parametrize("packed", [False, True])
+def test_json_lines_and_packed_files_are_read_whole_and_in_parts(packed, tmp_path):
+    content = ROWS_OF_JSON.encode()
+    data = read_table(gzip.compress(content) if packed else content)
+    assert data.feature_names == ("a", "colour=red", "on=true", "gap")
+    path = tmp_path / ("rows.jsonl.gz" if packed else "rows.jsonl")
+    path.write_bytes(gzip.compress(content) if packed else content)
+    frames = list(iter_frames(path, 7))
+    assert [len(frame) for frame in frames] == [7, 7, 6]
+    assert frames[1].index[0] == 8
+    assert frames[0].loc[5, "gap"] == ""
+
+
+def test_a_packed_csv_is_the_csv(tmp_path):
+    path = tmp_path / "rows.csv.gz"
+    path.write_bytes(gzip.compress(saved(GOOD)))
+    pd.testing.assert_frame_equal(next(iter_frames(path)), read_frame(saved(GOOD))[0])
+    path.write_bytes(gzip.compress(saved(GOOD))[:-12])
+    with pytest.raises(DataError, match="damaged"):
+        list(iter_frames(path))
+
+
+def test_a_line_of_json_with_a_new_field_is_named(tmp_path):
+    path = tmp_path / "rows.jsonl"
+    path.write_text(ROWS_OF_JSON * 800 + '{"a": 1, "late": 2}\n')
+    bad = {}
+    assert sum(map(len, iter_frames(path, 50_000, bad.__setitem__))) == 16_000
+    assert "has a field 'late'" in bad[16_001]
+
+
+def test_dates_and_row_numbers_are_left_out_and_said():
+    frame = pd.DataFrame({
+        "id": np.arange(1, 41), "day": [f"2024-03-{1 + j % 28:02d}" for j in range(40)],
+        "size": np.arange(40) % 7, "class": ["x", "y"] * 20,
+    })  # fmt: skip
+    data = read_table(frame.to_csv(index=False).encode())
+    assert data.feature_names == ("size",)
+    assert "'id' was left out: it numbers the rows" in data.about
+    assert "'day' was left out: it holds dates" in data.about
+
+
+def test_no_rows_are_held_out_where_none_are_asked_for():
+    data = read_table(ROWS_OF_JSON.encode(), test_share=0.0)
+    assert (len(data.X_train), len(data.X_test)) == (20, 0)

@@ -65,16 +65,18 @@ def main(arguments: Sequence[str] | None = None) -> int:
         return BAD_INPUT
     except KeyboardInterrupt:
         console.warn("interrupted: nothing half-written is left")
-        return _stopped(INTERRUPTED)
+        return _stopped(INTERRUPTED, signal.SIGINT)
     except Terminated:
         console.warn("terminated: nothing half-written is left")
-        return _stopped(TERMINATED)
+        return _stopped(TERMINATED, signal.SIGTERM)
 
 
-def _stopped(code: int) -> int:
+def _stopped(code: int, number: signal.Signals) -> int:
+    """Go by the code, or, where a thread is still at work, by the signal itself: at once."""
     if left_behind():
         sys.stdout.flush()
-        os._exit(code)
+        signal.signal(number, signal.SIG_DFL)
+        os.kill(os.getpid(), number)
     return code
 
 

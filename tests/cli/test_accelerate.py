@@ -134,8 +134,8 @@ sys.exit(main(["-q", "fit", "two_moons", "--n", "50", "--out", sys.argv[1]]))
 """
 
 
-@pytest.mark.parametrize(("number", "code"), [(signal.SIGTERM, 143), (signal.SIGINT, 130)])
-def test_training_ends_at_once(number, code, tmp_path):
+@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT])
+def test_training_ends_at_once(number, tmp_path):
     process = subprocess.Popen(
         [sys.executable, "-c", TRAINING, tmp_path / "m.skops"], cwd=ROOT,
         stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
@@ -149,6 +149,6 @@ def test_training_ends_at_once(number, code, tmp_path):
     assert process.poll() is None, "it should still be training"
     process.send_signal(number)
     _, said = process.communicate(timeout=30)
-    assert process.returncode == code
+    assert process.returncode == -number  # 143 or 130 to a shell
     assert "nothing half-written" in said
     assert not list(tmp_path.iterdir())

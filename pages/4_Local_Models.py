@@ -23,7 +23,7 @@ row[3].selectbox("Centres in", list(falk.COVERS), key="cover", format_func=falk.
 row[4].selectbox("Kernel width", list(falk.WIDTHS), key="width", format_func=falk.WIDTHS.get)
 page = falk.page(problem)
 follow.line(problem, page.trace, page.trace.stop)
-top = st.container()  # filled once every k is trained: the rest need not wait for it
+falk_views.slider(problem, page)
 st.markdown(falk_words.sentence(problem, page))
 ui.metrics(falk_words.metrics(problem, page))
 st.caption(falk_words.locality(falk.gap_of(problem, page)))
@@ -40,8 +40,6 @@ ui.chart(
     on_select=ui.pick("local_map"),
 )  # fmt: skip
 ui.look_for(falk_words.look_at_map(problem, page))
-with top:
-    falk_views.slider(problem, page)
 follow.section(page.shown, page.reading, page.classifier, problem.data.X_train)
 
 st.subheader("How local should it be?", anchor=False)

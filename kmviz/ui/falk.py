@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import time
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -12,7 +13,6 @@ import streamlit as st
 from numpy.typing import NDArray
 
 from kmviz.figures.outlines import contour
-from kmviz.methods import progress
 from kmviz.methods.falk import FaLKClassifier
 from kmviz.methods.falk.gap import LocalityGap, locality_gap
 from kmviz.traces import LocalMap, LocalModel, LocalReading, LocalTrace
@@ -51,7 +51,7 @@ MOST_TIMES = 8
 #: Test rows that an SVM of their own is trained for.
 LAZY_ROWS = 200
 
-_regions, _sweeps, _asked, _gaps = Shelf(8), Shelf(4), Shelf(64), Shelf(32)
+_regions, _sweeps, _asked, _gaps = Shelf(8), Shelf(48), Shelf(64), Shelf(32)
 
 
 @dataclass(frozen=True, eq=False)
@@ -233,11 +233,20 @@ class Size:
 
 
 def sizes(problem: Problem, page: Page) -> list[Size]:
-    """Return the local models of every size of the sweep, trained once, and those shown."""
-    key = _key(problem)
-    found = _sweeps.get(key, lambda: _trained(problem, page.shown.rows), "Training for every k:")
+    """Return the local models shown and those of the sweep that are trained by now.
+
+    The others are trained once the page is drawn.
+    """
     here = Size(st.session_state["k"], page.shown.study, page.shown.fit_seconds)
-    return sorted([*(size for size in found if size.k != here.k), here], key=lambda size: size.k)
+    found = [here]
+    for k in _wanted(problem):
+        train = partial(_trained, problem, parameters(problem, k, cover_of(k)), page.shown.rows)
+        size = None
+        if k != here.k:
+            size = _sweeps.later((_key(problem), k), train, f"Training for k = {k}:")
+        if size is not None:
+            found.append(size)
+    return sorted(found, key=lambda size: size.k)
 
 
 def _key(problem: Problem) -> tuple:
@@ -245,20 +254,22 @@ def _key(problem: Problem) -> tuple:
     return (problem.key, tuple(sorted(parameters(problem, 0, n_cover).items())))
 
 
-def _trained(problem: Problem, asked: NDArray[Any]) -> list[Size]:
-    data = problem.data
-    n, d = data.X_train.shape
+def _wanted(problem: Problem) -> list[int]:
+    """Return the sizes of the sweep."""
+    n, d = problem.data.X_train.shape
     wanted = [k for k in (SWEEP if d <= 60 else SHORT_SWEEP) if k <= n] or [n]
-    if not is_linked():
-        least = st.session_state["kp"]
-        wanted = [k for k in wanted if least <= k <= MOST_TIMES * least]
-    found = []
-    for i, k in enumerate(wanted):
-        progress.report(i / len(wanted), f"{k}")
-        start = time.perf_counter()
-        clf = FaLKClassifier(**parameters(problem, k, cover_of(k))).fit(data.X_train, data.y_train)
-        found.append(Size(k, clf.study(data.X_test[asked]), time.perf_counter() - start))
-    return found
+    if is_linked():
+        return wanted
+    least = st.session_state["kp"]
+    return [k for k in wanted if least <= k <= MOST_TIMES * least]
+
+
+def _trained(problem: Problem, chosen: dict[str, Any], asked: NDArray[Any]) -> Size:
+    data = problem.data
+    start = time.perf_counter()
+    clf = FaLKClassifier(**chosen).fit(data.X_train, data.y_train)
+    seconds = time.perf_counter() - start
+    return Size(chosen["n_neighbors"], clf.study(data.X_test[asked]), seconds)
 
 
 def read(problem: Problem, page: Page, size: Size) -> LocalReading:

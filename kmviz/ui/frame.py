@@ -90,9 +90,10 @@ def _begin(title: str, own: Mapping[str, Control | Param] | None, heading: str |
 
 
 def finish() -> None:
-    """End a page: fill in the lesson's figures, and write the page's choices into the URL."""
+    """End a page: fill in the lesson's figures, write the choices into the URL, make the rest."""
     lesson.end()
     state.settle()
+    work.catch_up()
 
 
 def copy_link() -> None:

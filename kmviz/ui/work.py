@@ -1,5 +1,8 @@
 """Long work: done once, kept, and shown as a bar while it lasts.
 
+What a page does not show first is made after it is drawn, and the page is run again with it. A
+choice made meanwhile ends the work at its next report, as Streamlit ends a run where it draws.
+
 What is made of embedded data is kept for all sessions. What is made of a visitor's own is kept in
 that visitor's session, and goes with it: its key holds a `Private` name.
 """
@@ -18,7 +21,9 @@ from kmviz.methods import progress
 
 Made = TypeVar("Made")
 
-_PLACE = "kmviz.bars"
+_PLACE, _LATER = "kmviz.bars", "kmviz.later"
+#: Seconds of work after which a page is drawn again with what there is.
+_PATIENCE = 2.0
 
 
 class Private(str):
@@ -72,6 +77,24 @@ class Shelf:
                 self._locks.pop(key, None)
                 return made[key]
 
+    def later(self, key: Hashable, make: Callable[[], Made], text: str) -> Made | None:
+        """Return what `key` stands for, None where it is to be made once the page is drawn.
+
+        Parameters
+        ----------
+        make : reads no choice from the session: the page has given them back by then
+        """
+        if self.holds(key):
+            return self.get(key, make)
+        asked = st.session_state.setdefault(_LATER, {})
+        asked[id(self), key] = lambda: self.get(key, make, text)
+        return None
+
+    def holds(self, key: Hashable) -> bool:
+        """Whether it is made already."""
+        with self._lock:
+            return key in (self._own() if is_private(key) else self._shared)
+
     def _own(self) -> OrderedDict[Hashable, Any]:
         """What this session keeps for itself."""
         return st.session_state.setdefault(f"kmviz.shelf.{id(self)}", OrderedDict())
@@ -84,6 +107,19 @@ def bars_here() -> None:
     elements by their place, and would draw them all anew in the next run, which has no bar.
     """
     st.session_state[_PLACE] = st.empty()
+    st.session_state[_LATER] = {}
+
+
+def catch_up() -> None:
+    """Make what was left for later and run the page again with it; the last thing a page does."""
+    start = time.monotonic()
+    asked = st.session_state.pop(_LATER, {})
+    for make in asked.values():
+        make()
+        if time.monotonic() - start > _PATIENCE:
+            break
+    if asked:
+        st.rerun()
 
 
 def shown(make: Callable[[], Made], text: str) -> Made:

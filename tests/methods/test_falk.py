@@ -16,7 +16,7 @@ from kmviz.datasets.generators import checkerboard, two_spirals
 from kmviz.kernels import RBF, Normalized, Polynomial
 from kmviz.methods.falk import cluster, selection
 from kmviz.methods.falk.cover import equal_rows, find_cover
-from kmviz.methods.falk.neighbors import build_index, cover_order
+from kmviz.methods.falk.neighbors import EuclideanIndex, build_index, cover_order
 from kmviz.methods.falk.selection import risk_bound
 from kmviz.methods.progress import listening
 
@@ -390,3 +390,18 @@ def test_a_low_percentile_hardly_depends_on_which_points_are_near():
         for _ in range(20)
     ]
     assert np.std(gammas) / np.mean(gammas) < 0.25
+
+
+def test_long_rows_are_searched_by_products_and_find_what_the_tree_finds():
+    draw = np.random.default_rng(0)
+    rows = draw.normal(size=(300, 40)) + 5.0
+    rows[100:120] = rows[:20]
+    index, asked = EuclideanIndex(rows), draw.normal(size=(30, 40)) + 5.0
+    assert index.is_wide
+    found = index.query(asked, 60)
+    assert np.array_equal(np.vstack([index.query(x[None], 60) for x in asked]), found)
+    gaps = np.linalg.norm(asked[:, None] - rows, axis=2)
+    nearest = np.take_along_axis(gaps, found, axis=1)
+    np.testing.assert_allclose(nearest, np.sort(gaps, axis=1)[:, :60], rtol=1e-12)
+    assert index.query(rows[105][None], 2)[0].tolist() == [5, 105], "of equals the first one"
+    assert not EuclideanIndex(rows[:, :2]).is_wide

@@ -1,8 +1,9 @@
 """Nearest neighbours in feature space (section 3.3, eq. 3).
 
 For linear and RBF kernels the order of distances is the Euclidean one, and SciPy's kd-tree is the
-fastest exact index known to us; for other polynomial kernels it is not, and a cover tree (section
-3.4) searches with sqrt(K(x,x) + K(y,y) - 2 K(x,y)).
+fastest exact index known to us, except where rows are so long that it looks at most of them: there
+one matrix product finds all distances. For other polynomial kernels it is not, and a cover tree
+(section 3.4) searches with sqrt(K(x,x) + K(y,y) - 2 K(x,y)).
 
 Departures. The paper uses cover trees throughout. A kernel that is none of kmviz's own is never
 called for the search: neighbourhoods are then Euclidean.
@@ -25,6 +26,13 @@ LEAF = 32
 
 #: Rows whose search is counted.
 ASKED = 8
+
+#: From so many columns on, where the tree looks at more than this share of at most so many rows,
+#: distances are found by matrix products: a row then costs an eighth of what it costs in a tree.
+MANY_COLUMNS, LARGE_SHARE, MOST_ROWS = 32, 0.125, 200_000
+
+#: Distances found at a time; candidates beyond the k nearest; bits of a distance that tell.
+BLOCK, SPARE, BITS = 1 << 20, 8, 40
 
 
 def search_rows(kernel: Any, X: NDArray[Any]) -> NDArray[Any]:
@@ -62,9 +70,37 @@ class EuclideanIndex:
 
     def query(self, Q: NDArray[Any], k: int, n_jobs: int = 1) -> NDArray[np.int32]:
         """Return the k nearest rows of each embedded query, nearest first."""
+        if self.is_wide:
+            return self._by_products(Q, k)
         found = self.tree_.query(Q, k=k, workers=n_jobs)[1].reshape(len(Q), k).astype(np.int32)
         # a query so far away that no distance is finite has no neighbours: any will do
         return np.minimum(found, len(self.rows) - 1, out=found)
+
+    @cached_property
+    def is_wide(self) -> bool:
+        """Whether the tree would look at so many rows that a matrix product is faster."""
+        n, d = self.rows.shape
+        return d >= MANY_COLUMNS and n <= MOST_ROWS and self.overhead > LARGE_SHARE * n
+
+    def _by_products(self, Q: NDArray[Any], k: int) -> NDArray[np.int32]:
+        """Find neighbours by |x|^2 - 2 q.x about the mean; of equals the first in the file."""
+        center = self.rows.mean(axis=0, dtype=np.float64)
+        rows = self.rows - center
+        squares = np.einsum("ij,ij->i", rows, rows)
+        found, n = np.empty((len(Q), k), dtype=np.int32), len(rows)
+        for start in range(0, len(Q), max(1, BLOCK // n)):
+            part = slice(start, start + max(1, BLOCK // n))
+            asked = Q[part] - center
+            with np.errstate(over="ignore", invalid="ignore"):  # far away any neighbours will do
+                gaps = squares - 2.0 * (asked @ rows.T)
+            some = np.argpartition(gaps, min(k + SPARE, n) - 1, axis=1)[:, : k + SPARE]
+            near = np.take_along_axis(gaps, some, axis=1)
+            # how a product is blocked moves its last bits: what differs in them only is equal
+            size = np.frexp(squares.max(initial=1.0) + np.einsum("ij,ij->i", asked, asked))[1]
+            near = np.rint(np.ldexp(near, BITS - size[:, None]))
+            order = np.lexsort((some, near), axis=1)[:, :k]
+            found[part] = np.take_along_axis(some, order, axis=1)
+        return found
 
     @cached_property
     def overhead(self) -> float:

@@ -1,6 +1,7 @@
 """FaLK-SVM trained by a real Dask cluster: two worker processes on this machine."""
 
 import os
+import pickle
 import signal
 from concurrent.futures import CancelledError
 
@@ -11,10 +12,13 @@ from distributed import Client, LocalCluster
 from numba.core.dispatcher import Dispatcher
 from sklearn.datasets import make_blobs, make_moons
 
-from kmviz import FaLKClassifier
+from kmviz import FaLKClassifier, PartitionedFaLK
 from kmviz.methods.falk import cluster
+from kmviz.methods.falk.cells import Scratch
 from kmviz.methods.falk.cluster import NeighborSearch, block_size, local_threads
 from kmviz.methods.falk.models import BLOCK
+from kmviz.methods.falk.partition import Partition
+from kmviz.methods.falk.sources import source_of
 from kmviz.methods.progress import listening
 
 PARTS = ("starts", "index", "weight", "bias", "gammas")
@@ -200,3 +204,27 @@ def test_a_search_whose_index_was_lost_goes_on_here(monkeypatch):
     search.n_workers, search.seconds = 8, 1.0
     np.testing.assert_array_equal(search(np.zeros((5, 2))), np.tile([0, 1, 2], (5, 1)))
     assert search.n_workers == 0, "it asks the workers no more"
+
+
+def test_cells_are_trained_where_the_workers_are(client, moons, tmp_path):
+    """The same cells to the last bit; messages name cells, and carry no rows."""
+    X, y = moons[0].astype(np.float32), moons[1]
+    model = FaLKClassifier(n_neighbors=40, C=10.0, random_state=0)
+    here = PartitionedFaLK(model, path=tmp_path / "here.falk", memory=400_000).fit(X, y)
+    with joblib.parallel_config("dask"):
+        away = PartitionedFaLK(model, path=tmp_path / "away.falk", memory=400_000).fit(X, y)
+    n_cells = len(here.boxes_)
+    assert n_cells >= 3
+    for cell in range(n_cells):
+        mine, other = (clf.archive_.read_cell(cell, n_cells) for clf in (here, away))
+        assert mine.rows.tobytes() == other.rows.tobytes()
+        assert mine.owner_model.tobytes() == other.owner_model.tobytes()
+        for part in PARTS:
+            assert getattr(mine.models, part).tobytes() == getattr(other.models, part).tobytes()
+
+
+def test_what_is_sent_of_a_partition_is_small(moons, tmp_path):
+    X, y = moons[0].astype(np.float32), moons[1]
+    model = FaLKClassifier(n_neighbors=40, random_state=0)
+    made = Partition(model, source_of(X, y), Scratch(tmp_path), 400_000)
+    assert len(pickle.dumps(made)) < 20_000 < X.nbytes

@@ -9,7 +9,7 @@ import pytest
 
 import kmviz
 from kmviz import FaLKClassifier, PartitionedFaLK, datasets
-from kmviz.methods.falk import partitioned
+from kmviz.methods.falk import partition
 from kmviz.methods.falk.boxes import Boxes
 from kmviz.methods.falk.cells import Archive
 
@@ -83,7 +83,7 @@ def test_one_cell_is_the_fit_of_all_rows(whole, board):
 
 def test_rows_that_no_cell_covered_become_centres(board, monkeypatch):
     X, y, queries = board
-    monkeypatch.setattr(partitioned, "REACHED", 0.3)  # halos too thin to see what others will do
+    monkeypatch.setattr(partition, "REACHED", 0.3)  # halos too thin to see what others will do
     thin = PartitionedFaLK(local(), memory=MEMORY).fit(X, y)
     assert thin.inexact_ > 0
     assert np.isfinite(thin.decision_function(queries)).all()

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import shutil
 from pathlib import Path
 from typing import Any
 from zipfile import ZIP_STORED, ZipFile
@@ -30,6 +31,10 @@ class Scratch:
         with (self.folder / f"{cell}.{name}").open("ab") as file:
             file.write(np.ascontiguousarray(array).data)
 
+    def put(self, cell: int, name: str, array: NDArray[Any]) -> None:
+        """Write rows in place of those that are there."""
+        (self.folder / f"{cell}.{name}").write_bytes(np.ascontiguousarray(array).data)
+
     def read(self, cell: int, name: str, dtype: Any, *shape: int) -> NDArray[Any]:
         """Return what was written, none where nothing was; `shape` is that of a row."""
         path = self.folder / f"{cell}.{name}"
@@ -39,11 +44,6 @@ class Scratch:
     def rows(self, cell: int, name: str, dtype: Any, which: NDArray[np.intp]) -> NDArray[Any]:
         """Return some rows of a flat array without reading the others."""
         return np.array(np.memmap(self.folder / f"{cell}.{name}", dtype=dtype, mode="r")[which])
-
-    def drop(self, cell: int, *names: str) -> None:
-        """Remove what is not needed any more."""
-        for name in names:
-            (self.folder / f"{cell}.{name}").unlink(missing_ok=True)
 
 
 class Cell:
@@ -102,6 +102,14 @@ class Archive:
         with ZipFile(self.path, "a", ZIP_STORED) as file:
             self._put(file, f"cell/{number}", arrays)
             self._put(file, f"models/{number}", vars(models))
+
+    def adopt(self, place: Path) -> None:
+        """Add what another file holds, which goes."""
+        with ZipFile(self.path, "a", ZIP_STORED) as file, ZipFile(place) as other:
+            for name in other.namelist():
+                with other.open(name) as source, file.open(name, "w", force_zip64=True) as entry:
+                    shutil.copyfileobj(source, entry, 2**20)
+        place.unlink()
 
     def write_entry(self, name: str, content: bytes) -> None:
         """Add something of the caller's own."""

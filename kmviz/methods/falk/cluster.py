@@ -56,7 +56,7 @@ def spread(*arrays: Any) -> Iterator[None]:
     """
     backend, _ = get_active_backend()
     futures = getattr(backend, "data_futures", None)
-    if futures is None:
+    if futures is None or not arrays:
         yield
         return
     new = [array for array in arrays if id(array) not in futures]

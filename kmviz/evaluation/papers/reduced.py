@@ -40,6 +40,7 @@ from kmviz.evaluation.papers.reduced_digits import (
     ten_classes,
     unit_length,
 )
+from kmviz.evaluation.papers.reduced_tuned import tuned
 from kmviz.kernels import RBF
 from kmviz.machines import KernelMachine
 from kmviz.methods.progress import listening, part, report
@@ -291,4 +292,5 @@ TABLES: dict[str, Callable[..., pd.DataFrame]] = {
     "pair": pair,
     "banana": banana,
     "optimizers": optimizers,
+    "tuned": tuned,
 }

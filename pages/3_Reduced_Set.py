@@ -11,22 +11,23 @@ st.markdown(
     "A few vectors that are *no* training rows add up to nearly the same machine; every query then "
     "costs n kernel values."
 )
-left, right = st.container(key="controls").columns(2)
+left, middle, right = st.container(key="controls").columns(3)
 method = left.selectbox(
     "How vectors are found", reduced.choices(), key="method", format_func=reduced.METHODS.get
 )  # fmt: skip
+tune = ui.draw("tune", middle)
 shift = right.slider(
     "Virtual support vectors: shift by pixels", 0, 3, key="shift",
     disabled=problem.image_shape is None, help=reduced_words.SHIFT,
 )  # fmt: skip
-page = reduced.page(problem, method, shift)
+page = reduced.page(problem, method, shift, tune)
 ui.limit("vectors", 1, page.n_vectors)
 clf = page.shown.study.classifier(n_vectors=st.session_state["vectors"])
 trace = clf.trace(problem.x)
 follow.line(problem, trace, trace.stop)
 n = reduced_views.slider(problem, page)
 ui.look_for(reduced_words.look_at_vectors(problem, page, n))
-ui.look_for(reduced_words.look_at_error(page))
+ui.look_for(reduced_words.look_at_error(page) + reduced_words.tuning(page, n))
 
 follow.section(page.shown, page.reading(n), clf, problem.data_rows(clf.machine_.vectors))
 ui.metrics(reduced_words.metrics(page, n))

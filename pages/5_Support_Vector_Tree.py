@@ -10,12 +10,10 @@ problem = ui.frame("Support vector tree", own=svtree.OWN)
 st.markdown(
     "Each node asks one support vector: its score says where to go next, and adds to the sum."
 )
-left, right = st.container(key="controls").columns(2)
-split = left.selectbox("Split", list(svtree.SPLITS), key="split", format_func=svtree.SPLITS.get)
-refit = right.selectbox(
-    "Fit", list(svtree.FITS), key="refit", format_func=lambda name: svtree.FITS[name][0]
-)
-now = svtree.shown(problem, split, refit)
+controls = ("split", "refit", "stem", "mean", "candidates")
+for name, place in zip(controls, st.container(key="controls").columns(len(controls))):
+    ui.draw(name, place)
+now = svtree.shown(problem)
 svtree.limit(now)
 height = st.session_state["height"]
 trace, reading = svtree.trace(now, height), now.study.read(max_height=height)
@@ -46,10 +44,10 @@ with tree:
     )  # fmt: skip
 with sums:
     ui.chart(
-        figures.tree_sum(trace, height, svtree.images(problem, trace)), "tree_sum",
+        figures.tree_sum(trace, height, svtree.images(now, trace)), "tree_sum",
         "The running sum along the path against the exact output, step by step.",
     )  # fmt: skip
-ui.look_for(svtree.look_at_path(trace, refit))
+ui.look_for(svtree.look_at_path(trace, now.parameters["refit"]))
 svtree.show_path(trace)
 svtree.node_card(now, node)
 

@@ -241,7 +241,7 @@ METHODS: tuple[Method, ...] = (
         title="Reduced set",
         family="reduced set",
         page="pages/3_Reduced_Set.py",
-        url={"vectors": "n_vectors", "method": "method"},
+        url={"vectors": "n_vectors", "method": "method", "tune": "tune"},
         link={"method": "joint", "shift": "0"},
         opening={
             "data": "checkerboard", "noise": "0", "C": "1", "gamma": "2", "vectors": "16",
@@ -255,6 +255,10 @@ METHODS: tuple[Method, ...] = (
                 is_usual=True, is_tried=True,
             ),
             Setting("reduced", "reduced set, 10%", **_few(200), is_usual=True, is_tried=True),
+            Setting(
+                "reduced_tuned", "reduced set, 2%, tuned", {"n_vectors": 0.02, "tune": "margin"},
+                **_few(40),
+            ),
         ),
     ),
     Method(
@@ -263,11 +267,14 @@ METHODS: tuple[Method, ...] = (
         title="Support vector tree",
         family="support vector tree",
         page="pages/5_Support_Vector_Tree.py",
-        url={"height": "max_height", "split": "split", "refit": "refit"},
-        link={"height": "64"},
+        url={
+            "height": "max_height", "split": "split", "refit": "refit", "stem": "stem",
+            "mean": "max_mean", "candidates": "candidates",
+        },
+        link={"height": "64", "mean": "0", "candidates": "0"},
         opening={
             "data": "banana", "C": "1", "gamma": "1", "split": "exact", "refit": "path",
-            "height": "12",
+            "stem": "0.25", "height": "12",
         },
         icon=":material/account_tree:",
         line="Ask one support vector at each fork: ten comparisons lead to an answer.",

@@ -58,12 +58,20 @@ def _plane(problem: Problem, size: int) -> Plane:
         axes, title = (f"{data.feature_names[0]}, centred", ""), "One feature: only across counts"
     return Plane(
         points=(data.X_train - centre) @ directions,
-        vectors=(machine.vectors - centre) @ directions,
+        vectors=on_plane(problem, machine.vectors),
         queries=(data.X_test - centre) @ directions,
         axes=axes,
         title=title,
         **parts,
     )
+
+
+def on_plane(problem: Problem, vectors: NDArray[Any]) -> NDArray[Any]:
+    """Return vectors as they are drawn: in their place, or projected."""
+    if problem.is_plane:
+        return vectors
+    centre, directions, _ = axes_of(problem)
+    return (vectors - centre) @ directions
 
 
 def axes_of(problem: Problem) -> tuple[NDArray, NDArray, float]:

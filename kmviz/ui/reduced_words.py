@@ -63,6 +63,20 @@ def look_at_error(page: Page) -> str:
     )
 
 
+def tuning(page: Page, n: int) -> str:
+    """Say at which sizes the fine-tuning was kept; nothing where none was asked for."""
+    study = page.shown.study
+    if study.fitted.tune is None:
+        return ""
+    kept = [size for size in page.curves.index if study.classifier(n_vectors=int(size)).tuned_]
+    return (
+        f" Fine-tuning was kept at {len(kept)} of {len(page.curves)} sizes, where fewer of the "
+        f"training rows that did not tune change sides; with {n} it was "
+        f"{'kept' if n in kept else 'not'}. A tuned set lies further away (ρ) and answers more "
+        "queries alike: distance is not what it minimises."
+    )
+
+
 def look_at_boundary(page: Page, n: int) -> str:
     """Say how many answers change."""
     reading = page.reading(n)

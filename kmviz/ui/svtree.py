@@ -13,9 +13,10 @@ from sklearn.svm import LinearSVC
 from kmviz.methods.study import Study
 from kmviz.traces import Partition, TreeReading, TreeTrace
 from kmviz.ui import parts, state
+from kmviz.ui.controls import parameters
 from kmviz.ui.fitted import Shown, show
-from kmviz.ui.params import Choice, Number
-from kmviz.ui.plane import grid, plane
+from kmviz.ui.params import Choice, Control, Number
+from kmviz.ui.plane import grid, on_plane, plane
 from kmviz.ui.problem import Problem
 from kmviz.ui.work import Shelf
 
@@ -23,31 +24,50 @@ SPLITS = {
     "alternating": "alternating (the paper's)",
     "exact": "exact: the best of all (ours)",
 }
-FITS: dict[str, tuple[str, dict[str, Any]]] = {
-    "column": ("column by column (the paper's)", {"refit": "column"}),
-    "path": (
-        "whole path, shared stem (ours)", {"refit": "path", "stem": 0.25, "max_height": 12},
-    ),
-    "budget": (
-        "whole path, ten values on average (ours)",
-        {"refit": "path", "stem": 0.5, "max_height": 20, "max_mean": 10.0},
-    ),
-}  # fmt: skip
+FITS = {
+    "column": "column by column (the paper's)",
+    "path": "whole path anew (ours)",
+}
 OWN = {
     "height": Number(10, 1, 64),
-    "split": Choice(*SPLITS),
-    "refit": Choice(*FITS),
+    "split": Control("Split", Choice(*SPLITS), SPLITS),
+    "refit": Control("Fit", Choice(*FITS), FITS),
+    "stem": Control(
+        "Stem", Number(0.0, 0.0, 0.9), values=(0.0, 0.25, 0.5, 0.75),
+        help="Share of the height, from the root, that asks without splitting: what all queries "
+        "have in common (ours).",
+    ),
+    "mean": Control(
+        "Mean path at most", Number(0.0, 0.0, 30.0), {0.0: "no limit"},
+        values=(0.0, 5.0, 7.5, 10.0, 15.0),
+        help="Of the grown tree, the splits that help least are taken back (ours).",
+    ),
+    "candidates": Control(
+        "Reduced vectors beside", Number(0, 0, 16), {0: "none"}, values=(0, 3, 5, 8),
+        help="Vectors of a reduced set that nodes may ask too; a stem asks them first (ours).",
+    ),
     "node": Number(0, 0, 1_000_000),
-}
+}  # fmt: skip
+#: How high a tree grows whose path is fitted anew, and one that is taken back to a mean.
+GROWN, TAKEN_BACK = 12, 20
 #: Vectors of the reduced set beside the tree, at most.
 MOST_REDUCED = 16
 
 _studies, _curves = Shelf(12), Shelf(8)
 
 
-def shown(problem: Problem, split: str, refit: str) -> Shown:
+def shown(problem: Problem) -> Shown:
     """Return the tree that the controls say, with its study."""
-    return show(problem, "svtree", {"split": split, **FITS[refit][1], "random_state": 0})
+    said = parameters("svtree", "split", "refit", "stem", "max_mean", "candidates")
+    given = {name: value for name, value in said.items() if value}  # 0: none
+    if "max_mean" in given or given["refit"] == "path":
+        given["max_height"] = TAKEN_BACK if "max_mean" in given else GROWN
+    return show(problem, "svtree", {**given, "random_state": 0})
+
+
+def asked(now: Shown, record: TreeTrace) -> NDArray[Any]:
+    """Return the vectors on the query's path."""
+    return now.study.classifier().tree_.vectors[record.index[1:]]
 
 
 def trained(now: Shown) -> Study:
@@ -95,16 +115,16 @@ def partition(now: Shown, record: TreeTrace, height: int) -> Partition:
         leaf=reading.leaf.reshape(shape),
         output=reading.outputs.reshape(shape),
         region=(reading.path == node).any(axis=1).reshape(shape),
-        path=view.vectors[record.index[1:]],
+        path=on_plane(now.problem, asked(now, record)),
         name=f"region of node {node}",
     )
 
 
-def images(problem: Problem, record: TreeTrace) -> NDArray[Any] | None:
+def images(now: Shown, record: TreeTrace) -> NDArray[Any] | None:
     """Return the vectors asked as images, if they are images."""
-    if not problem.image_shape:
+    if not now.problem.image_shape:
         return None
-    return problem.machine.vectors[record.index[1:]].reshape(-1, *problem.image_shape)
+    return asked(now, record).reshape(-1, *now.problem.image_shape)
 
 
 def curves(now: Shown) -> pd.DataFrame:
@@ -217,7 +237,7 @@ def path_table(record: TreeTrace) -> pd.DataFrame:
         {
             "step": step,
             "node": record.node[asked],
-            "support vector": record.index[asked],
+            "vector": record.index[asked],
             "kernel value": record.value[asked],
             "score": score,
             "threshold": np.where(split, threshold, np.nan),

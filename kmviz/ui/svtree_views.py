@@ -147,7 +147,7 @@ def _queries(now: Shown) -> live.Points:
 
 def _asked(now: Shown, heights: tuple[int, ...], record: TreeTrace) -> live.Points:
     """The support vectors that the query asks, in their order."""
-    spots = now.problem.machine.vectors[record.index[1:]].astype(np.float32)
+    spots = svtree.asked(now, record).astype(np.float32)
     asked = [min(height, record.stop) for height in heights]
     return live.Points(
         x=[spots[:k, 0] for k in asked], y=[spots[:k, 1] for k in asked], names=("asked",),
@@ -183,7 +183,7 @@ def _tree(now: Shown, heights: tuple[int, ...], record: TreeTrace) -> live.Chart
 
 def _digits(now: Shown, heights: tuple[int, ...], record: TreeTrace) -> live.Images:
     """The images on the query's path; those that the height cuts off are faint."""
-    bank = svtree.images(now.problem, record)
+    bank = svtree.images(now, record)
     sums = record.partial[1:]
     return live.Images(
         key="tree_digits",

@@ -100,6 +100,6 @@ def test_training_in_chunks_ends_where_training_at_once_does(digits, monkeypatch
 
 
 def test_every_table_is_listed():
-    tables = ["table_1", "table_2", "table_3", "samples", "pair", "banana", "optimizers"]
+    tables = ["table_1", "table_2", "table_3", "samples", "pair", "banana", "optimizers", "tuned"]
     assert list(reduced.TABLES) == tables
     assert all(callable(table) for table in reduced.TABLES.values())

@@ -15,7 +15,7 @@ from sklearn.svm import SVC
 from sklearn.utils._param_validation import InvalidParameterError
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
-from kmviz import SVTreeClassifier
+from kmviz import ReducedSetClassifier, SVTreeClassifier
 from kmviz.kernels import RBF, Linear, Normalized, Polynomial
 from kmviz.machines import KernelMachine
 
@@ -457,3 +457,15 @@ def test_a_sample_of_the_rows_when_values_would_not_fit(monkeypatch):
     monkeypatch.setattr("kmviz.methods.svtree.classifier.MAX_VALUES", 1000)
     clf = SVTreeClassifier(random_state=0).fit(X, Y)
     assert clf.tree_.n_rows[0] == 1000 // clf.machine_.n_vectors
+
+
+def test_a_number_of_candidates_is_a_reduced_set_of_so_many_vectors():
+    X, y = make_moons(200, noise=0.2, random_state=0)
+    frozen = FrozenEstimator(SVC(gamma=2.0, C=5.0).fit(X, y))
+    own = {"split": "exact", "refit": "path", "stem": 0.5, "max_height": 6}
+    made = ReducedSetClassifier(frozen, n_vectors=3).fit(X).machine_
+    given = SVTreeClassifier(frozen, candidates=made, **own).fit(X)
+    counted = SVTreeClassifier(frozen, candidates=3, **own).fit(X)
+    np.testing.assert_allclose(counted.decision_function(X), given.decision_function(X))
+    asked = counted.tree_.sv_index[:3]
+    assert (asked >= counted.machine_.n_vectors).all(), "the stem asks them first"

@@ -159,11 +159,12 @@ def _table(names):
          {"w": "50", "q": "20", "order": "nearest", "filter": "true", "start": "empty"}),
         ("anytime_hybrid", "pages/2_Anytime_Bounds.py", {"basis": "hybrid"}),
         ("reduced_5", "pages/3_Reduced_Set.py",
-         {"vectors": "10", "method": "joint", "shift": "0"}),
+         {"vectors": "10", "method": "joint", "shift": "0", "tune": "none"}),
         ("falk", "pages/4_Local_Models.py",
          {"k": "250", "kp": "125", "select": "point", "cover": "random", "width": "machine"}),
         ("svtree_path", "pages/5_Support_Vector_Tree.py",
-         {"split": "exact", "refit": "path", "height": "64"}),
+         {"split": "exact", "refit": "path", "stem": "0.5", "height": "64", "mean": "0",
+          "candidates": "0"}),
         ("virtual", "pages/3_Reduced_Set.py", {"shift": "1"}),
     ],
 )  # fmt: skip
@@ -178,7 +179,7 @@ def test_a_clicked_setting_opens_on_its_own_page(name, page, params, monkeypatch
     compare.open_clicked(table, 1)
     compare.follow(200)
     assert opened == {"file": page, "params": {"data": "banana"} | params}
-    own = OWN[int(page[6])]
+    own = {name: getattr(one, "param", one) for name, one in OWN[int(page[6])].items()}
     assert {key: own[key].write(own[key].read(text)) for key, text in params.items()} == params
     compare.follow(200)
     assert compare._OPEN not in session
@@ -196,8 +197,8 @@ def test_the_pages_know_the_parameters_that_links_carry():
     assert nsv.OWN["w"].read("50") == 50
     assert nsv.OWN["start"].read("approximate") == "approximate"
     assert reduced.OWN["vectors"].read("48") == 48
-    assert svtree.OWN["split"].read("exact") == "exact"
-    assert svtree.OWN["refit"].read("path") == "path"
+    assert svtree.OWN["split"].param.read("exact") == "exact"
+    assert svtree.OWN["refit"].param.read("path") == "path"
 
 
 def test_the_code_to_take_home_runs():

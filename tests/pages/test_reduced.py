@@ -192,3 +192,11 @@ def _points(app):
     rows = np.concatenate([array(t["customdata"]) for t in drawn])
     places = np.concatenate([np.stack([array(t["x"]), array(t["y"])], axis=1) for t in drawn])
     return places[np.argsort(rows)]
+
+
+def test_fine_tuning_is_the_estimators_and_says_where_it_was_kept():
+    app = open_page(PAGE, data="two_moons", n=120, C=100, gamma=5, vectors=4, tune="margin")
+    assert "tune='margin'" in next(block.value for block in app.code if "Reduced" in block.value)
+    (said,) = [info.value for info in app.info if "Fine-tuning was kept" in info.value]
+    assert "with 4 it was" in said
+    assert app.query_params["tune"] == "margin"

@@ -153,14 +153,22 @@ def test_a_sum_that_is_weighed_anew_is_said():
 
 
 def test_the_improved_tree_keeps_to_its_budget():
-    app = open_page(PAGE, data="banana", refit="budget", split="exact", height=64)
+    app = open_page(PAGE, data="banana", refit="path", stem=0.5, mean=10, split="exact", height=64)
     assert 8 < float(metric(app, "Mean kernel values")) < 12
     assert "max_mean=10.0" in next(block.value for block in app.code if "SVTree" in block.value)
 
 
-@pytest.mark.parametrize("refit", ["column", "path", "budget"])
-def test_the_code_to_take_home_rebuilds_the_tree_shown(refit):
-    app = open_page(PAGE, data="two_moons", n=300, refit=refit, height=5)
+@pytest.mark.parametrize(
+    "view",
+    [
+        {"refit": "column"},
+        {"refit": "path", "stem": 0.25},
+        {"refit": "path", "stem": 0.5, "mean": 7.5, "candidates": 3},
+    ],
+    ids=str,
+)
+def test_the_code_to_take_home_rebuilds_the_tree_shown(view):
+    app = open_page(PAGE, data="two_moons", n=300, height=5, **view)
     names = {}
     exec(next(block.value for block in app.code if "SVTree" in block.value), names)
     assert f"{names['clf'].steps(names['X_test']).mean():.1f}" == metric(app, "Mean kernel values")

@@ -3,12 +3,20 @@
 import streamlit as st
 
 from kmviz import ui
-from kmviz.ui import follow, nsv, nsv_views
+from kmviz.ui import follow, nsv, nsv_views, words
 
 problem = ui.frame("Nearest support vectors", own=nsv.OWN)
-st.markdown(
+words.intro(
     "A query asks its nearest support vectors first, and stops as soon as the sum leans further "
-    "than any query of the other class was seen to lean at that step."
+    "than any query of the other class was seen to lean at that step.",
+    "query",
+    "support vector",
+    "f(x)",
+    "g_k",
+    "L_k, H_k",
+    "k",
+    "window w",
+    "linear filter",
 )
 one, two, three, four = st.container(key="controls").columns(
     [2, 2, 3, 3], vertical_alignment="bottom"

@@ -4,12 +4,19 @@ import streamlit as st
 
 from kmviz import ui
 from kmviz.figures import anytime as figures
-from kmviz.ui import anytime, anytime_views, follow
+from kmviz.ui import anytime, anytime_views, follow, words
 
 problem = ui.frame("Anytime bounds", own=anytime.OWN)
-st.markdown(
+words.intro(
     "Each kernel value narrows an interval *proved* to hold f(x); once it excludes 0 the class is "
-    "certain."
+    "certain.",
+    "query",
+    "kernel value",
+    "f(x)",
+    "L_k, H_k",
+    "basis",
+    "W",
+    "R_k",
 )
 order = st.selectbox(
     "Basis: which vectors, in what order", anytime.choices(problem), key="basis",

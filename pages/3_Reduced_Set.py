@@ -4,12 +4,18 @@ import streamlit as st
 
 from kmviz import ui
 from kmviz.figures import reduced as figures
-from kmviz.ui import follow, reduced, reduced_views, reduced_words
+from kmviz.ui import follow, reduced, reduced_views, reduced_words, words
 
 problem = ui.frame("Reduced set", own=reduced.OWN)
-st.markdown(
+words.intro(
     "A few vectors that are *no* training rows add up to nearly the same machine; every query then "
-    "costs n kernel values."
+    "costs n kernel values.",
+    "query",
+    "kernel value",
+    "β",
+    "Ψ",
+    "ρ",
+    "Bayes threshold",
 )
 left, middle, right = st.container(key="controls").columns(3)
 method = left.selectbox(

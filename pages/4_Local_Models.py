@@ -4,11 +4,14 @@ import streamlit as st
 
 from kmviz import ui
 from kmviz.figures import falk as figures
-from kmviz.ui import falk, falk_views, falk_words, follow
+from kmviz.ui import falk, falk_views, falk_words, follow, words
 
 problem = ui.frame("Local models", own=falk.OWN)
-st.markdown(
-    "Many small SVMs, each on the k nearest points of a centre that answers for its k' nearest."
+words.intro(
+    "Many small SVMs, each on the k nearest points of a centre that answers for its k' nearest.",
+    "query",
+    "kernel value",
+    "k, k'",
 )
 most = falk.limit(problem)
 controls = st.container(key="controls")

@@ -4,11 +4,16 @@ import streamlit as st
 
 from kmviz import ui
 from kmviz.figures import svtree as figures
-from kmviz.ui import follow, svtree, svtree_views
+from kmviz.ui import follow, svtree, svtree_views, words
 
 problem = ui.frame("Support vector tree", own=svtree.OWN)
-st.markdown(
-    "Each node asks one support vector: its score says where to go next, and adds to the sum."
+words.intro(
+    "Each node asks one support vector: its score says where to go next, and adds to the sum.",
+    "query",
+    "support vector",
+    "β",
+    "f(x)",
+    "height",
 )
 controls = ("split", "refit", "stem", "mean", "candidates")
 for name, place in zip(controls, st.container(key="controls").columns(len(controls))):

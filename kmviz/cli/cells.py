@@ -114,4 +114,4 @@ def _report(options: argparse.Namespace, clf: PartitionedFaLK, held: HeldOut) ->
     if len(y):
         right = float(np.mean(clf.predict(X) == y))
         print(f"accuracy    {right:.4f} on {len(y):,} rows held out")
-        print(f"steps       {float(np.mean(clf.steps(X))):.1f} kernel values a query, mean")
+        print(f"steps       {float(np.mean(clf.steps(X))):.1f} kernel values per query, mean")

@@ -130,7 +130,8 @@ def _report(options: argparse.Namespace, sample: Sample, fitted: Any) -> None:
         last = fitted[-1] if hasattr(fitted, "named_steps") else fitted
         rows = fitted[:-1].transform(sample.X_test) if last is not fitted else sample.X_test
         if hasattr(last, "steps"):
-            print(f"steps       {float(np.mean(last.steps(rows))):.1f} kernel values a query, mean")
+            mean = float(np.mean(last.steps(rows)))
+            print(f"steps       {mean:.1f} kernel values per query, mean")
     if getattr(fitted, "promise_", None) is not None:
         print(f"promise     {fitted.promise_}")
     print(f"stored      {options.out} ({options.out.stat().st_size:,} bytes)")

@@ -18,7 +18,7 @@ class Dataset:
         themselves for images of digits, and 0, 1, 2, ... otherwise.
     name : str
     feature_names : tuple of str
-        A name a column of X.
+        One name for each column of X.
     class_names : tuple of str
         Readable names, in the order of the sorted labels.
     image_shape : tuple of int or None

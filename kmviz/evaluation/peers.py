@@ -42,7 +42,7 @@ class Peer:
     build : callable
         `build(reference)` gives an unfitted estimator.
     values : callable
-        `values(reference)` gives kernel values a query, NaN where none are computed.
+        `values(reference)` gives kernel values per query, NaN where none are computed.
     needs : str
         The package it takes, empty where scikit-learn suffices.
     is_usual : bool

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 
 import streamlit as st
 
-from kmviz.ui import controls, lesson, menu, problem, sketch, state, work
+from kmviz.ui import controls, lesson, menu, problem, sketch, state, words, work
 from kmviz.ui.params import Control, Param
 
 ICON = "🧭"  # in the browser's tab: a :material/ icon there would ask a font host
@@ -58,6 +58,7 @@ def frame(
     with st.sidebar:
         controls.choose_query(len(current.data.y_test))
         copy_link()
+        words.panel()
     return problem.replace(current, query=st.session_state["query"])
 
 
@@ -68,6 +69,7 @@ def frame_without_data(
     _begin(title, own, heading)
     with st.sidebar:
         copy_link()
+        words.panel()
 
 
 def _begin(title: str, own: Mapping[str, Control | Param] | None, heading: str | None) -> None:

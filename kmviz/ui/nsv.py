@@ -147,7 +147,11 @@ def metrics(now: Shown, reading: NSVReading) -> list[tuple[str, str, str]]:
     m, n, found = now.problem.n_vectors, len(now.rows), counted(now, reading)
     return [
         ("Vectors m", f"{m:,}", "Support vectors: kernel values of every exact answer."),
-        ("Mean k", f"{found['steps_mean']:,.1f}", "Steps a query: 1, and 1 per vector touched."),
+        (
+            "Mean k",
+            f"{found['steps_mean']:,.1f}",
+            "Steps per query: 1, and 1 for each vector asked.",
+        ),
         ("Median k", f"{found['steps_median']:,.0f}", "Half of the queries need no more steps."),
         ("m/k", f"{found['speedup']:.1f}x", "The paper's speedup: vectors over mean steps."),
         (

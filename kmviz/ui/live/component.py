@@ -24,6 +24,7 @@ from kmviz.ui import lesson, state
 from kmviz.ui.live.columns import words
 from kmviz.ui.live.pack import pack
 from kmviz.ui.live.views import Chart, Images
+from kmviz.ui.words import meaning
 
 View = Chart | Images
 
@@ -98,7 +99,9 @@ def show(
         "help": help,
         "texts": words([_text(option) for option in options], 1, 1, "values"),
         "scale": _even(options),
-        "numbers": [[name, words(t, 0, count, name)] for name, t in (numbers or {}).items()],
+        "numbers": [
+            [name, words(t, 0, count, name), meaning(name)] for name, t in (numbers or {}).items()
+        ],
         "note": None if note is None else words(note, 0, count, "note"),
         "columns": columns,
         "clicks": on_click is not None,

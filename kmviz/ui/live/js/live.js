@@ -116,10 +116,12 @@ class Live {
       view.draw(i);
       view.ms = performance.now() - begun;
     }
-    numbers.forEach(([name, column], k) => {
+    numbers.forEach(([name, column, help], k) => {
       const entry = this.numbers.children[k] ?? element("span", "number", this.numbers);
       if (entry.dataset.name !== name) {
         entry.dataset.name = name;
+        entry.dataset.help = help;
+        entry.tabIndex = help ? 0 : -1;
         entry.replaceChildren(element("span", "name", null, name), element("b", "", null));
       }
       entry.lastChild.textContent = one(column, i);

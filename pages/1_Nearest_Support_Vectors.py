@@ -3,7 +3,7 @@
 import streamlit as st
 
 from kmviz import ui
-from kmviz.ui import follow, nsv, nsv_views, words
+from kmviz.ui import follow, nsv, nsv_calibration, nsv_views, words
 
 problem = ui.frame("Nearest support vectors", own=nsv.OWN)
 words.intro(
@@ -25,8 +25,11 @@ one.toggle("Linear filter", key="filter", help="A linear SVM settles the easy qu
 two.number_input("Components q", 1, 64, key="q", help="Principal components that order vectors.")
 three.selectbox("Order", list(nsv.ORDERS), key="order", format_func=nsv.ORDERS.get)
 four.selectbox("The sum starts from", list(nsv.STARTS), key="start", format_func=nsv.STARTS.get)
+nsv_calibration.draw_all(problem)
 
 now, chosen = nsv.shown(problem), nsv.choice()
+problem = now.problem  # a promise holds rows out, and has a machine of its own
+nsv_calibration.say_promise(now)
 reading, record = now.study.read(**chosen), nsv.trace(now, chosen)
 clf = now.study.classifier(**chosen)
 follow.line(problem, record, follow.cost(now, reading, clf, problem.query))

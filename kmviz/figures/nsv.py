@@ -72,6 +72,40 @@ def effort(
     )
 
 
+def figure_3(reading: NSVReading, height: int = 430) -> go.Figure:
+    """Draw f(x) of each query against its k on linear axes: the paper's figure 3, as published.
+
+    f is not what the thresholds were passed by (that is g_k, which `effort` draws), so that some
+    queries stand within the band.
+
+    Parameters
+    ----------
+    reading : one reading of a machine of two classes; the paper's is without the filter
+    """
+    k = np.arange(len(reading.low))
+    shown = slice(0, int(reading.stop.max(initial=1)) + 1)
+    traces: list[Any] = [
+        _threshold(k[shown], _finite(reading.high[shown]), "threshold H", True),
+        _threshold(k[shown], _finite(reading.low[shown]), "threshold L", False),
+    ]
+    for name, drawn, slot, symbol in (
+        ("same class as the exact machine", reading.agrees, 2, "circle"),
+        ("disagreement", ~reading.agrees, 6, "x"),
+    ):
+        marker = {"color": theme.COLORS[slot], "symbol": symbol, "size": 6, "opacity": 0.6}
+        traces.append(
+            theme.scatter(
+                len(reading.stop), x=theme.light(reading.stop[drawn]),
+                y=theme.light(reading.exact[drawn]), mode="markers", name=name, marker=marker,
+                hovertemplate="k = %{x:,}<br>f(x) = %{y:.3g}<extra></extra>",
+            )
+        )  # fmt: skip
+    return theme.figure(
+        traces, "k: support vectors touched", "exact output f(x)", height=height,
+        shapes=[theme.line_at(y=0.0)],
+    )  # fmt: skip
+
+
 def trajectory(
     trace: NSVTrace, class_names: Sequence[str], beta: NDArray, height: int = 430
 ) -> go.Figure:
@@ -112,9 +146,13 @@ def neighbor_images(
     beta: NDArray,
     shape: tuple[int, int],
     class_names: Sequence[str],
-    height: int = 300,
+    height: int = 320,
 ) -> go.Figure:
-    """Draw the query and the first support vectors as images (the paper's figure 1)."""
+    """Draw the query and the first support vectors as images (the paper's figure 1).
+
+    Under each vector: its weight, the approximate kernel value that put it in its place, the exact
+    one, and the sum so far.
+    """
     first = trace.index[1 : SHOWN + 1]
     tall, wide = shape
     gap = max(2, wide // 8)
@@ -127,7 +165,8 @@ def neighbor_images(
     for k, i in enumerate(first, start=1):
         words.append(
             f"<b>{k}: {class_names[int(beta[i] > 0)]}</b><br>β {beta[i]:.3g}<br>"
-            f"K {trace.value[k]:.3g}<br>g<sub>{k}</sub> = {trace.partial[k]:.3g}"
+            f"K ≈ {trace.score[k]:.3g}<br>K = {trace.value[k]:.3g}<br>"
+            f"g<sub>{k}</sub> = {trace.partial[k]:.3g}"
         )
     tiles = theme.trace(
         "heatmap", z=mosaic, colorscale=theme.sequential_scale(), showscale=False, hoverinfo="skip",
@@ -146,7 +185,7 @@ def neighbor_images(
     hidden = {"visible": False}
     return theme.figure(
         [tiles], "", "", _touched(trace, touched), height, shapes=[frame], annotations=notes,
-        xaxis=hidden, yaxis=hidden | {"range": [-0.75 * tall, tall + 1]}, dragmode=False,
+        xaxis=hidden, yaxis=hidden | {"range": [-0.9 * tall, tall + 1]}, dragmode=False,
         margin={"l": 10, "b": 10},
     )  # fmt: skip
 

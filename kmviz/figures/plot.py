@@ -16,8 +16,9 @@ from kmviz.evaluation.advice import best_method
 from kmviz.evaluation.catalogue import family_of, title_of
 from kmviz.figures import anytime, boundary, compare, effort, nsv, svtree, theme as look
 from kmviz.machines import KernelMachine
+from kmviz.methods.nsv.study import NSVStudy
 from kmviz.methods.study import Study
-from kmviz.traces import AnytimeTrace, NSVTrace, Reading, Trace, TreeTrace
+from kmviz.traces import AnytimeTrace, NSVReading, NSVTrace, Reading, Trace, TreeTrace
 
 #: Points of the grid that a boundary is drawn on, each way.
 GRID = 120
@@ -33,7 +34,8 @@ def plot(thing: Any, kind: str | None = None, theme: str = "light") -> go.Figure
         `KernelMachine` of two columns (`clf.machine_`).
     kind : str, optional
         A trace: "trajectory", "bounds" (anytime) or "path" (tree). A study or reading: "effort",
-        or "effort_map" of a study of two columns. A comparison: "frontier". A machine:
+        "effort_map" of a study of two columns, or "figure_3" of nearest support vectors (f against
+        k on linear axes, as in the paper). A comparison: "frontier". A machine:
         "boundary". None takes the first that fits.
     theme : {"light", "dark"}
 
@@ -77,15 +79,21 @@ def kinds_of(thing: Any) -> dict[str, Callable[[Any], go.Figure]]:
     if isinstance(thing, Trace) and hasattr(thing, "partial"):
         return {"trajectory": _sum}
     if isinstance(thing, Reading) and thing.outputs.ndim == 1:
-        return {"effort": _effort}
+        return _of_readings(isinstance(thing, NSVReading))
     if isinstance(thing, Study):
-        flat = {"effort": lambda study: _effort(study.read())} if thing.exact.ndim == 1 else {}
+        found = _of_readings(isinstance(thing, NSVStudy)) if thing.exact.ndim == 1 else {}
+        flat = {n: lambda study, draw=draw: draw(study.read()) for n, draw in found.items()}
         return flat | ({"effort_map": _effort_map} if np.shape(thing.X)[1:] == (2,) else {})
     if isinstance(thing, pd.DataFrame) and {"honest_speedup", "accuracy"} <= set(thing.columns):
         return {"frontier": _frontier}
     if isinstance(thing, KernelMachine) and thing.n_features == 2:
         return {"boundary": _boundary}
     return {}
+
+
+def _of_readings(walks: bool) -> dict[str, Callable[[Any], go.Figure]]:
+    """How readings are drawn; `walks`: those of nearest support vectors."""
+    return {"effort": _effort} | ({"figure_3": nsv.figure_3} if walks else {})
 
 
 def _walk(trace: NSVTrace) -> go.Figure:

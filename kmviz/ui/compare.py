@@ -278,11 +278,9 @@ def link_to(name: str, n_vectors: int) -> dict[str, str]:
     method, chosen = offered(name)
     made = chosen.make()
     values = {url: getattr(made, parameter) for url, parameter in method.url.items()}
-    texts = {url: _text(value) for url, value in values.items() if value is not None}
+    texts = {url: _text(value) for url, value in values.items()}
     if isinstance(values.get("vectors"), float):  # a share of the machine's vectors
         texts["vectors"] = str(min(max(2, round(made.n_vectors * n_vectors)), _MOST_VECTORS))
-    if "tune" in values:
-        texts.setdefault("tune", "none")
     if "kp" in values and values["kp"] is None:
         texts["kp"] = str(made.n_neighbors // 2)  # as it covers unless told otherwise
     return texts | dict(method.link)

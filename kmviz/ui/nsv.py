@@ -12,6 +12,7 @@ from kmviz.evaluation.cost import step_summary
 from kmviz.evaluation.prices import TIMED_EXACT, Prices, prices
 from kmviz.figures import nsv as figures
 from kmviz.traces import NSVReading, NSVTrace
+from kmviz.ui import nsv_calibration
 from kmviz.ui.fitted import Shown, show
 from kmviz.ui.params import Choice, Flag, Number
 from kmviz.ui.plane import plane
@@ -31,6 +32,7 @@ OWN = {
     "order": Choice(*ORDERS),
     "filter": Flag(True),
     "start": Choice(*STARTS),
+    **nsv_calibration.OWN,
 }
 
 #: The trade-off: what is fitted for each pair of lines, the windows along them, queries asked.
@@ -50,7 +52,11 @@ _tables, _prices = Shelf(8), Shelf(64)
 def shown(problem: Problem) -> Shown:
     """Return the method under the parameters that the controls say, with its study."""
     session = st.session_state
-    return _shown(problem, n_components=session.q, order=session.order, start=session.start)
+    given = {"n_components": session.q, "order": session.order, "start": session.start}
+    given |= nsv_calibration.chosen()
+    if "max_disagreement" not in given:
+        return _shown(problem, **given)
+    return nsv_calibration.with_its_machine(_shown(problem, **given, **choice()))
 
 
 def choice() -> dict[str, Any]:

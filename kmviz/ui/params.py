@@ -73,11 +73,18 @@ class Number(Param):
     """A number from `low` to `high`; whole if `default` is (or `whole` says so).
 
     `default` may be None or a word such as "scale": then that stands for "no number", and is
-    left out of the URL.
+    left out of the URL unless `is_written`.
     """
 
-    def __init__(self, default: Any, low: float, high: float, whole: bool | None = None) -> None:
-        self.default, self.low, self.high = default, low, high
+    def __init__(
+        self,
+        default: Any,
+        low: float,
+        high: float,
+        whole: bool | None = None,
+        is_written: bool = False,
+    ) -> None:
+        self.default, self.low, self.high, self.is_written = default, low, high, is_written
         self.whole = isinstance(default, int) if whole is None else whole
         self.no_number = default if default is None or isinstance(default, str) else ()
 
@@ -97,7 +104,7 @@ class Number(Param):
 
     def write(self, value: Any) -> str | None:
         if value == self.no_number:
-            return None
+            return str(value) if self.is_written else None
         return str(int(value)) if value == int(value) else repr(float(value))
 
 

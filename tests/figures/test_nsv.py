@@ -72,7 +72,8 @@ def test_images_stand_in_the_order_of_the_walk():
     first = machine.vectors[trace.index[1]].reshape(8, 8)[::-1]
     np.testing.assert_allclose(mosaic[:, 10:18], first)
     assert len(figure.layout.annotations) == 1 + nsv.SHOWN
-    assert f"K {trace.value[1]:.3g}" in figure.layout.annotations[1].text
+    words = figure.layout.annotations[1].text
+    assert f"K ≈ {trace.score[1]:.3g}<br>K = {trace.value[1]:.3g}" in words
 
 
 def test_touched_vectors_are_numbered_on_the_map(clf):
@@ -92,3 +93,15 @@ def test_tradeoff_has_a_line_a_setting():
     traces = by_name(nsv.tradeoff(table, (5.0, 0.1)))
     assert list(traces["a"].customdata) == [0, 10]
     assert traces["the present setting"].x[0] == 5.0
+
+
+def test_figure_3_draws_f_on_linear_axes(clf):
+    reading = clf.study(X).read()
+    figure = nsv.figure_3(reading)
+    drawn = by_name(figure)
+    points = drawn["same class as the exact machine"]
+    np.testing.assert_array_equal(points.x, reading.stop[reading.agrees])
+    np.testing.assert_allclose(points.y, reading.exact[reading.agrees], rtol=1e-6)
+    assert len(drawn["disagreement"].x) == reading.disagreements
+    assert figure.layout.xaxis.type in (None, "linear")
+    assert drawn["threshold H"].y[3] == pytest.approx(reading.high[3], rel=1e-6)

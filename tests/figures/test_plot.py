@@ -88,3 +88,9 @@ def test_records_and_promises_show_themselves_in_a_notebook():
     assert "<table" in THINGS["reading"]._repr_html_()
     promise = kmviz.accelerate(SVC().fit(X[:60], Y[:60]), X[60:], method="exact").promise_
     assert "certified" in promise._repr_html_()
+
+
+@pytest.mark.parametrize("name", ["effort", "reading"])
+def test_nearest_support_vectors_have_the_papers_figure_3(name):
+    figure = kmviz.plot(THINGS[name], kind="figure_3")
+    assert figure.layout.yaxis.title.text == "exact output f(x)"

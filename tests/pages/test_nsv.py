@@ -90,8 +90,10 @@ def test_other_orders_and_starts_train_nothing(page, monkeypatch):
         {"data": "twonorm", "n": 300, "q": 5, "start": "approximate", "filter": "false", "w": 200},
         {"data": "banana", "order": "tug_of_war", "w": 3},
         {"data": "digits", "pair": "3-8", "kernel": "poly_normalized", "q": 4},
+        {"data": "banana", "calibration": "generated", "margin": 0.5, "n": 200},
+        {"data": "banana", "promise": 0.1, "confidence": 0.9, "w": 3, "n": 400},
     ],
-    ids=lambda link: link["data"],
+    ids=lambda link: "-".join(map(str, link)),
 )
 def test_the_page_shows_what_its_code_and_its_file_do(link, monkeypatch):
     made: dict = {}
@@ -150,7 +152,8 @@ def test_digits_show_images():
     assert array(tiles["z"]).shape[0] == 8
     words = [a["text"] for a in figure(page, "neighbors")["layout"]["annotations"]]
     assert "the query" in words[0]
-    assert "K " in words[1]
+    assert "K ≈ " in words[1]
+    assert "K = " in words[1]
 
 
 def test_nonsense_in_the_url_falls_back():
@@ -179,3 +182,18 @@ def test_the_live_slider_draws_what_the_study_reads():
         again = open_page(PAGE, data="banana", C=0.3, gamma=2, filter="false", w=window)
         mean = float(np.mean(live.at(points["x"], window)))
         assert f"{mean:,.1f}" == metric(again, "Mean k")
+
+
+def test_a_promise_is_said_and_proved_for_the_choice_at_hand():
+    page = open_page(PAGE, data="banana", n=400, promise=0.05, filter="false")
+    (said,) = (box.value for box in page.success)
+    assert "at most 5.000% of the answers differ, with 95% confidence" in said
+    assert page.select_slider(key="margin").disabled
+    assert not page.select_slider(key="confidence").disabled
+
+
+def test_a_promise_that_the_rows_cannot_bear_is_taken_back_and_said():
+    page = open_page(PAGE, data="banana", n=100, promise=0.01)
+    assert page.select_slider(key="promise").value == "none"
+    assert not page.success
+    assert any("takes 299 rows" in caption.value for caption in page.caption)

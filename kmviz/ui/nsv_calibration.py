@@ -1,0 +1,116 @@
+"""Which rows set the thresholds of nearest support vectors, how wide, and what is promised."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any
+
+import streamlit as st
+from scipy.spatial import cKDTree
+
+from kmviz.machines import KernelMachine
+from kmviz.methods.promise import rows_needed
+from kmviz.ui import state
+from kmviz.ui.controls import draw, parameters
+from kmviz.ui.fitted import Shown
+from kmviz.ui.params import Choice, Control, Number
+from kmviz.ui.problem import Problem
+
+CALIBRATIONS = {
+    "cross_fit": "training rows, each left out once",
+    "left_out": "one left-out tenth of them",
+    "train": "the training rows themselves, as published",
+    "generated": "these and generated rows that challenge",
+}
+NONE = "none"
+
+OWN = {
+    "calibration": Control(
+        "Thresholds come from", Choice(*CALIBRATIONS), CALIBRATIONS,
+        "Rows that the machine was trained on flatter it. Generated rows (section 5.2 of the paper)"
+        " lie just across the border from a cluster of support vectors.",
+    ),
+    "margin": Control(
+        "Margin", Number(NONE, 0.0, 8.0, is_written=True), {NONE: "usual"},
+        "How far thresholds move out, in scatters of f - g at their step. Usual: 0, and 0.25 (from "
+        "an empty sum) or 0.5 (from the approximation) for left-out rows.",
+        (NONE, 0.0, 0.125, 0.25, 0.5, 1.0, 2.0, 4.0),
+    ),
+    "promise": Control(
+        "Promise", Number(NONE, 1e-4, 0.5, is_written=True),
+        {NONE: "nothing"} | {rate: f"{rate:.1%}" for rate in (0.002, 0.005, 0.01, 0.02, 0.05, 0.1)},
+        "At most this share of answers differs from the exact machine's: a quarter of the training "
+        "rows is held out, and chooses and proves the margin.",
+        (NONE, 0.002, 0.005, 0.01, 0.02, 0.05, 0.1),
+    ),
+    "confidence": Control(
+        "Confidence", Number(0.95, 0.5, 0.999), {0.9: "90%", 0.95: "95%", 0.99: "99%"},
+        "How sure the promise is.", (0.9, 0.95, 0.99),
+    ),
+}  # fmt: skip
+
+#: What `NSVClassifier` holds out to prove a promise.
+HELD_OUT = 0.25
+
+
+def draw_all(problem: Problem) -> None:
+    """Draw the controls; a promise that the rows at hand cannot bear is taken back, and said."""
+    with st.expander("Calibration, margin and promise", icon=":material/tune:"):
+        too_few = _refused(problem)
+        if too_few:
+            state.replace("promise", NONE)
+        one, two, three, four = st.columns([3, 2, 2, 2], vertical_alignment="bottom")
+        draw("calibration", one)
+        promised = draw("promise", three)
+        draw("margin", two, disabled=promised != NONE)
+        draw("confidence", four, disabled=promised == NONE)
+        if too_few:
+            st.caption(too_few)
+
+
+def _refused(problem: Problem) -> str:
+    rate, confidence = st.session_state["promise"], st.session_state["confidence"]
+    if rate == NONE:
+        return ""
+    needed, held = rows_needed(rate, confidence), int(HELD_OUT * len(problem.data.X_train))
+    if needed <= held:
+        return ""
+    return (
+        f"A promise of {rate:.1%} takes {needed:,} rows that set nothing, and a quarter of these "
+        f"training rows is {held:,}: nothing is promised. Take more rows or a larger share."
+    )
+
+
+def chosen() -> dict[str, Any]:
+    """Return what differs from the estimator's defaults, as its parameters."""
+    given = parameters("nsv", "calibration", "margin", "max_disagreement", "confidence")
+    if given["max_disagreement"] == NONE:
+        del given["max_disagreement"], given["confidence"]
+    else:
+        del given["margin"]  # which the promise chooses
+    usual = {"calibration": "cross_fit", "margin": NONE, "confidence": 0.95}
+    return {name: value for name, value in given.items() if usual.get(name) != value}
+
+
+def with_its_machine(now: Shown) -> Shown:
+    """Return what is shown over the machine that was trained without the rows held out."""
+    fitted, problem = now.study.fitted, now.problem
+    machine, X = fitted.machine_, problem.data.X_train
+    if fitted.preprocessing_ is not None:  # its vectors are rows past the first steps
+        rows = fitted.preprocessing_.transform(X)
+        _, at = cKDTree(rows).query(machine.vectors)
+        machine = KernelMachine(X[at], machine.beta, machine.bias, problem.machine.kernel)
+    exact = machine.decision_function(problem.data.X_test)
+    own = replace(problem, key=now.key, machine=machine, exact=exact)
+    return replace(now, problem=own)
+
+
+def say_promise(now: Shown) -> None:
+    """Say what the classifier on the page promises, where it does."""
+    fitted = now.study.fitted
+    if fitted.promise_ is not None:
+        st.success(
+            f"Promised: {fitted.promise_}. The margin is {fitted.margin_:g}. It holds for the "
+            "window and the filter chosen here; each other choice is proved anew.",
+            icon=":material/verified:",
+        )

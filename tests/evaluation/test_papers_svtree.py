@@ -2,7 +2,7 @@
 
 import pytest
 
-from kmviz.evaluation.papers import svtree
+from kmviz.evaluation.papers import reduced_tuned, svtree, svtree_splitting
 
 
 def test_published_rows_are_whole():
@@ -28,7 +28,9 @@ def test_splits_have_the_benchmark_sizes():
 def banana():
     monkey = pytest.MonkeyPatch()
     monkey.setattr(svtree, "SPLITS", 2)
-    monkey.setattr(svtree, "PUBLISHED", {"banana": svtree.PUBLISHED["banana"]})
+    for module in (svtree, svtree_splitting):
+        monkey.setattr(module, "PUBLISHED", {"banana": svtree.PUBLISHED["banana"]})
+    monkey.setattr(svtree_splitting, "TREES", 1)
     svtree._kept.cache_clear()
     yield {name: table() for name, table in svtree.TABLES.items()}
     svtree._kept.cache_clear()
@@ -65,3 +67,21 @@ def test_cross_validation_chooses_from_the_grid():
     assert choice.gamma in svtree.GRID["gamma"]
     assert choice.linear_C in svtree.LINEAR_GRID
     assert (choice.stem, choice.fading) in svtree.TREE_GRID
+
+
+def test_the_turns_of_algorithm_3_are_few_and_its_splits_counted(banana):
+    table = banana["splitting"].set_index("measure")["ours"]
+    assert table["splits"] > 20
+    assert 1 <= table["h(n, m): turns, mean"] <= table["h(n, m): turns, most"]
+    assert table["h grows as n to the power of"] < 1
+    larger = table.filter(like="larger side").item()
+    assert 0.5 <= larger <= 1
+
+
+def test_a_tuned_reduced_set_stands_beside_a_plain_one(monkeypatch):
+    monkeypatch.setattr(reduced_tuned, "SPLITS", 1)
+    monkeypatch.setattr(reduced_tuned, "PUBLISHED", {"banana": reduced_tuned.PUBLISHED["banana"]})
+    (row,) = reduced_tuned.tuned().to_dict("records")
+    assert row["vectors"] in (8, 9, 10)
+    assert row["ours_differ"] < row["plain_differ"]
+    assert row["paper"] == 0.86

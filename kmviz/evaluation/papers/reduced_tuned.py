@@ -16,8 +16,8 @@ from sklearn.frozen import FrozenEstimator
 from sklearn.preprocessing import StandardScaler
 from sklearn.svm import SVC
 
-from kmviz.evaluation.papers.svtree import COLUMNS, PUBLISHED, SPLITS, Split, splits
 from kmviz.evaluation.papers.svtree_choices import Choice, chosen
+from kmviz.evaluation.papers.svtree_data import COLUMNS, PUBLISHED, SPLITS, Split, splits
 from kmviz.methods.progress import part, report
 from kmviz.methods.reduced import ReducedSetClassifier
 from kmviz.methods.svtree import SVTreeClassifier

@@ -8,7 +8,7 @@ is empty; the threshold is their midpoint.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -65,12 +65,16 @@ class Gain:
 
 @dataclass(frozen=True)
 class Split:
-    """A cut of a node's rows and the columns of its two sides."""
+    """A cut of a node's rows and the columns of its two sides.
+
+    `turns` counts how often Algorithm 3 went round its loop: h(n, m) of section 4.2.
+    """
 
     threshold: float
     left_column: int
     right_column: int
     gain: float
+    turns: int = 0
 
 
 def cuts(score: Floats, smallest: int = 1) -> tuple[Ints, Ints]:
@@ -119,12 +123,13 @@ def alternating_split(
         return None
     k = int(possible[rng.randint(len(possible))])
     best = _columns_at(columns, residual, score, order, k, gain)
-    noise = 1e-12 * float(residual @ residual)
+    noise, turns = 1e-12 * float(residual @ residual), 0
     while True:
+        turns += 1
         k = _best_cut(columns, residual, order, possible, k, best, gain)
         found = _columns_at(columns, residual, score, order, k, gain)
         if found.gain <= best.gain + noise:
-            return best
+            return replace(best, turns=turns)
         best = found
 
 

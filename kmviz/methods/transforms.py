@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy import ndimage
 
 #: Images straightened in one go.
 BLOCK = 1024
@@ -45,6 +46,72 @@ class Shift:
 
 
 @dataclass(frozen=True)
+class Rotate:
+    """Turn images about their middle; between pixels ink is shared linearly.
+
+    Named by the paper's discussion as a further invariance, not used in it.
+
+    Parameters
+    ----------
+    image_shape : (height, width)
+    degrees : float
+        Positive turns to the left.
+
+    Examples
+    --------
+    >>> from kmviz.methods.transforms import Rotate
+    >>> bar = [[0.0, 1.0, 0.0, 0.0, 1.0, 0.0, 0.0, 1.0, 0.0]]
+    >>> Rotate((3, 3), degrees=90)(bar).round().reshape(3, 3) + 0.0
+    array([[0., 0., 0.],
+           [1., 1., 1.],
+           [0., 0., 0.]])
+    """
+
+    image_shape: tuple[int, int]
+    degrees: float = 10.0
+
+    def __call__(self, X: Any) -> Any:
+        rows = np.asarray(X)
+        images = rows.reshape(-1, *self.image_shape).astype(_floating(rows), copy=False)
+        turned = ndimage.rotate(images, self.degrees, axes=(2, 1), reshape=False, order=1)
+        return like(X, turned.reshape(rows.shape))
+
+
+@dataclass(frozen=True)
+class Thicken:
+    """Make the strokes of images thicker, or thinner where the amount is negative.
+
+    Each pixel goes towards the strongest (the weakest) of itself and its four neighbours. Named by
+    the paper's discussion as a further invariance, not used in it.
+
+    Parameters
+    ----------
+    image_shape : (height, width)
+    amount : float
+        The share of the way: from -1 to 1, where a stroke gains about two pixels in width.
+
+    Examples
+    --------
+    >>> from kmviz.methods.transforms import Thicken
+    >>> Thicken((1, 5), amount=0.5)([[0.0, 0.0, 1.0, 0.0, 0.0]])
+    array([[0. , 0.5, 1. , 0.5, 0. ]])
+    """
+
+    image_shape: tuple[int, int]
+    amount: float = 0.5
+
+    def __call__(self, X: Any) -> Any:
+        rows = np.asarray(X)
+        images = rows.reshape(-1, *self.image_shape).astype(_floating(rows), copy=False)
+        cross = ndimage.generate_binary_structure(2, 1)[None]
+        extreme = ndimage.grey_dilation if self.amount > 0 else ndimage.grey_erosion
+        # outside the frame there is no ink to gain, and none to lose
+        edge = "constant" if self.amount > 0 else "nearest"
+        far = extreme(images, footprint=cross, mode=edge)
+        return like(X, (images + abs(self.amount) * (far - images)).reshape(rows.shape))
+
+
+@dataclass(frozen=True)
 class Straighten:
     """Take the slant out of images: shear each about its centre until its ink leans neither way.
 
@@ -71,7 +138,7 @@ class Straighten:
 
     def __call__(self, X: Any) -> Any:
         rows = np.asarray(X)
-        upright = np.empty(rows.shape, dtype=np.result_type(rows.dtype, np.float32))
+        upright = np.empty(rows.shape, dtype=_floating(rows))
         for top in range(0, len(rows), BLOCK):
             part = slice(top, top + BLOCK)
             images = rows[part].reshape(-1, *self.image_shape).astype(np.float64)
@@ -149,6 +216,11 @@ def _upright(images: NDArray[np.float64]) -> NDArray[np.float64]:
         return np.take_along_axis(framed, np.clip(column + 1, 0, width + 1), axis=2)
 
     return (1.0 - right_share) * ink_at(left) + right_share * ink_at(left + 1)
+
+
+def _floating(rows: NDArray[Any]) -> Any:
+    """Return a kind of number that holds shares of ink."""
+    return np.result_type(rows.dtype, np.float32)
 
 
 def _stretch(by: int, size: int) -> slice:

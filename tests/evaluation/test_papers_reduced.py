@@ -13,6 +13,7 @@ from kmviz.evaluation.papers.reduced_digits import (
     build,
     drawn,
     prepared,
+    resized,
     together,
     unit_length,
 )
@@ -57,6 +58,10 @@ def test_a_system_gets_better_then_smaller(digits):
     wrong = {name: np.sum((f > 0) != (data.y_test == 8)) for name, f in system.f_test.items()}
     assert wrong["vsv"] < wrong["orig"]
     assert 0.3 < system.rho < 1.0
+    larger = resized(system, 2 * system.rs.n_vectors, X, y, unit_length(data.X_test))
+    assert larger.rs.n_vectors == 2 * system.rs.n_vectors
+    assert larger.rho < system.rho
+    assert larger.vsv is system.vsv
     np.testing.assert_allclose(
         system.f_test["rs"][:5], system.rs.decision_function(unit_length(data.X_test[:5])),
         atol=1e-3,
@@ -100,6 +105,17 @@ def test_training_in_chunks_ends_where_training_at_once_does(digits, monkeypatch
 
 
 def test_every_table_is_listed():
-    tables = ["table_1", "table_2", "table_3", "samples", "pair", "banana", "optimizers", "tuned"]
+    tables = [
+        "table_1",
+        "table_2",
+        "table_3",
+        "size",
+        "straightened",
+        "samples",
+        "pair",
+        "banana",
+        "optimizers",
+        "tuned",
+    ]
     assert list(reduced.TABLES) == tables
     assert all(callable(table) for table in reduced.TABLES.values())

@@ -1,9 +1,11 @@
 """Virtual support vectors: contract, shifts, symmetries, what is kept."""
 
+from itertools import combinations
+
 import numpy as np
 import pandas as pd
 import pytest
-from sklearn.datasets import load_digits, load_iris, make_moons
+from sklearn.datasets import load_digits, load_iris, make_blobs, make_moons
 from sklearn.frozen import FrozenEstimator
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import FunctionTransformer, Normalizer, StandardScaler
@@ -14,7 +16,15 @@ from sklearn.utils.estimator_checks import parametrize_with_checks
 from kmviz import VirtualSVClassifier
 from kmviz.kernels import Polynomial
 from kmviz.machines import KernelFisherClassifier, KernelMachine
-from kmviz.methods.transforms import FlipSign, Permute, Shift, Straighten, shifts
+from kmviz.methods.transforms import (
+    FlipSign,
+    Permute,
+    Rotate,
+    Shift,
+    Straighten,
+    Thicken,
+    shifts,
+)
 
 X, Y = make_moons(120, noise=0.2, random_state=0)
 PIXELS, DIGITS = load_digits(return_X_y=True)
@@ -231,3 +241,48 @@ def test_a_frozen_pipeline_shifts_images_and_not_what_its_first_steps_made_of_th
     )
     with pytest.raises(ValueError, match="the X that the pipeline was trained on"):
         VirtualSVClassifier(frozen, image_shape=(8, 8)).fit(images[:50])
+
+
+def test_images_turn_and_thicken():
+    bar = np.zeros((1, 5, 5))
+    bar[0, 1:4, 2] = 1.0
+    turned = Rotate((5, 5), degrees=90)(bar.reshape(1, 25)).reshape(5, 5)
+    np.testing.assert_allclose(turned, bar[0].T, atol=1e-6)
+    lean = Rotate((5, 5), degrees=10)(bar.reshape(1, 25)).reshape(5, 5)
+    assert lean[1, 1] > 0  # to the left at the top
+    assert lean[3, 3] > 0
+    thick = Thicken((5, 5), amount=1.0)(bar.reshape(1, 25)).reshape(5, 5)
+    assert thick.sum() == 11
+    thin = Thicken((5, 5), amount=-1.0)(thick.reshape(1, 25)).reshape(5, 5)
+    np.testing.assert_array_equal(thin, bar[0])
+    assert Thicken((5, 5))(np.full((1, 25), 3, dtype=np.uint8)).dtype.kind == "f"
+
+
+@pytest.mark.parametrize("n_classes", [2, 3])
+def test_copies_outside_the_margin_can_be_left_out(n_classes):
+    X, y = make_blobs(120, centers=n_classes, cluster_std=2.5, random_state=3)
+    own = {"transforms": [lambda rows: rows + 1.0], "keep_original": False}
+    svc = SVC(C=1.0)
+    whole = VirtualSVClassifier(svc, **own).fit(X, y)
+    inside = VirtualSVClassifier(svc, inside_margin=True, **own).fit(X, y)
+    first = SVC(C=1.0, decision_function_shape="ovo").fit(X, y)
+    copies, labels = X[np.sort(first.support_)] + 1.0, y[np.sort(first.support_)]
+    f = first.decision_function(copies).reshape(len(copies), -1)
+    f = -f if n_classes == 2 else f
+    pairs = list(combinations(range(n_classes), 2))
+    expected = [
+        any((label == a and f[i, p] < 1) or (label == b and -f[i, p] < 1)
+            for p, (a, b) in enumerate(pairs))
+        for i, label in enumerate(labels)
+    ]  # fmt: skip
+    assert inside.n_virtual_ == sum(expected) < whole.n_virtual_ == len(copies)
+
+
+def test_a_class_without_copies_inside_the_margin_is_named():
+    X = np.array([[-1.0], [-1.1], [1.0], [1.1]])
+    clf = VirtualSVClassifier(
+        SVC(kernel="linear", C=100.0), transforms=[lambda rows: rows * 3.0], keep_original=False,
+        inside_margin=True,
+    )  # fmt: skip
+    with pytest.raises(ValueError, match="keep_original=True"):
+        clf.fit(X, [0, 0, 1, 1])

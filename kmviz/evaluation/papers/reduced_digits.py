@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import lru_cache
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 from numpy.typing import NDArray
@@ -74,21 +74,31 @@ def build(
         virtual = VirtualSVClassifier(
             FrozenEstimator(orig), image_shape=(28, 28), keep_original=False
         ).fit(X[:2])
-    vsv = virtual.machine_
+    first, vsv = cast(KernelMachine, virtual.original_), virtual.machine_
+    known = {
+        name: machine.decision_function(X_test, dtype=np.float32).astype(np.float64)
+        for name, machine in (("orig", first), ("vsv", vsv))
+    }
+    found = System(first, vsv, vsv, 0.0, vsv.bias, known)
     with part(0.6, 1.0):
-        size = max(1, vsv.n_vectors // FEWER)
-        path = grow(vsv, space_of(KERNEL, vsv.vectors), [size], max_iter=steps)
+        return resized(found, max(1, vsv.n_vectors // FEWER), X, y, X_test, steps)
+
+
+def resized(
+    system: System, n: int, X: NDArray[Any], y: NDArray[np.bool_], X_test: Any, steps: int = STEPS
+) -> System:
+    """Return a system with its VSV reduced to n vectors."""
+    vsv = system.vsv
+    path = grow(vsv, space_of(KERNEL, vsv.vectors), [min(n, vsv.n_vectors)], max_iter=steps)
     rs = path.machine(path.n_vectors)
     sums = rs.decision_function(X, dtype=np.float32).astype(np.float64) + rs.bias
-    machines = {"orig": virtual.original_, "vsv": vsv, "rs": rs}
-    return System(
-        **machines,
+    f_rs = rs.decision_function(X_test, dtype=np.float32).astype(np.float64)
+    return replace(
+        system,
+        rs=rs,
         rho=float(path.rho[-1]),
         bayes=bayes_threshold(sums, y, rs.bias),
-        f_test={
-            name: machine.decision_function(X_test, dtype=np.float32).astype(np.float64)
-            for name, machine in machines.items()
-        },
+        f_test=system.f_test | {"rs": f_rs},
     )
 
 

@@ -32,6 +32,7 @@ if TYPE_CHECKING:  # the same names again, for those who read types
         LocalNoiseReducer as LocalNoiseReducer,
         PartitionedFaLK as PartitionedFaLK,
     )
+    from kmviz.methods.kernel_tree import KernelTreeClassifier as KernelTreeClassifier
     from kmviz.methods.nsv import NSVClassifier as NSVClassifier
     from kmviz.methods.reduced import (
         ReducedSetClassifier as ReducedSetClassifier,
@@ -65,6 +66,7 @@ _HOMES = {
     "FaLKClassifier": "kmviz.methods.falk",
     "KNNSVMClassifier": "kmviz.methods.falk",
     "KernelMachine": "kmviz.machines",
+    "KernelTreeClassifier": "kmviz.methods.kernel_tree",
     "LaSVMClassifier": "kmviz.methods.rivals",
     "LocalNoiseReducer": "kmviz.methods.falk",
     "NSVClassifier": "kmviz.methods.nsv",

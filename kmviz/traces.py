@@ -253,6 +253,20 @@ class AnytimeTrace(Trace):
 
 
 @dataclass(frozen=True, eq=False)
+class KernelTreeTrace(Trace):
+    """Bounds that close on f(x), a node of a kd-tree at a time; `stop` counts the nodes bounded.
+
+    Attributes
+    ----------
+    lower, upper : array of shape (K + 1,)
+        The interval around f(x) after k nodes were opened; K is the number of all nodes.
+    """
+
+    lower: Floats
+    upper: Floats
+
+
+@dataclass(frozen=True, eq=False)
 class AnytimeReading(Reading):
     """Anytime bounds: all rows, after at most so many steps.
 

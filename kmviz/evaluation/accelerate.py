@@ -26,7 +26,7 @@ from kmviz.evaluation.faithful import differing, known_vectors, refuse_unlike
 from kmviz.evaluation.joined import quickened
 from kmviz.evaluation.reference import largest
 from kmviz.evaluation.values import Asked, fastest_values
-from kmviz.kernels import Linear, is_known
+from kmviz.kernels import RBF, Linear, is_known
 from kmviz.machines.inside import joins_several
 from kmviz.machines.unwrap import last_step
 from kmviz.methods import progress
@@ -341,11 +341,19 @@ class _Trial:
         kernel = self.exact.machines_[0].kernel
         if isinstance(kernel, Linear) and name != "exact":
             return False  # the exact machine is a single product, and certain
+        if name == "kernel_tree":  # weights of both signs cancel, and so do their bounds
+            return is_known(kernel) and isinstance(kernel.plain, RBF) and self._is_one_class
         if name == "nsv_approximate":
             return known_form(kernel) is not None
         if name == "anytime_spectral":
             return is_known(kernel) and quadratic(kernel) is not None
         return True
+
+    @property
+    def _is_one_class(self) -> bool:
+        """Whether all weights have one sign."""
+        beta = self.exact.machines_[0].beta
+        return len(self.exact.machines_) == 1 and bool((beta >= 0).all() or (beta <= 0).all())
 
     def certify(self, name: str) -> _Candidate:
         """A method whose answers a proof keeps; they are compared with the model's all the same."""

@@ -201,8 +201,8 @@ def columns() -> dict[str, Any]:
         "speedup": number("m / k", format="%.1f", help="Fewer kernel values than the exact sum."),
         "honest_speedup": number(
             "fewer values", format="%.1f",
-            help="Times fewer kernel values than the exact sum, with ordering, projection and "
-            "search counted.",
+            help="Times fewer kernel values than the exact sum, where ordering, projection and "
+            "search count as so many kernel values as their time would pay for.",
         ),
         "batch_ratio": number("x SVC", format="%.1f", help="Times faster than SVC, many at once."),
         "single_ratio": number("single, x SVC", format="%.1f", help="One query at a time."),

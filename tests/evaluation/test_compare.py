@@ -49,6 +49,7 @@ def test_a_row_a_method_and_one_for_the_exact_machine(moons):
     assert (table[CONTRACT].notna()).all(axis=None)
     assert table.loc["exact", ["batch_vs_blas", "single_vs_blas"]].tolist() == [1.0, 1.0]
     assert table.loc["anytime", "disagreements"] == 0, "certified"
+    np.testing.assert_array_equal(table["honest_speedup"], table["batch_vs_blas"])
 
 
 def test_figures_are_those_of_the_estimators_themselves(moons):

@@ -308,7 +308,11 @@ METHODS: tuple[Method, ...] = (
         keeps_machine=False,
         settings=(
             Setting("falk_100", "FaLK-SVM, k = 100", {"n_neighbors": 100}),
-            Setting("falk", "FaLK-SVM, k = 250", is_usual=True),
+            Setting("falk", "FaLK-SVM, k = 250"),
+            Setting(
+                "falk_auto", "FaLK-SVM, k = 250, search projected where it pays",
+                {"projection": "auto"}, is_usual=True,
+            ),
         ),
     ),
     Method(

@@ -8,7 +8,8 @@ from sklearn.utils.estimator_checks import parametrize_with_checks
 
 import kmviz
 from kmviz import FaLKClassifier
-from kmviz.methods.falk.projection import principal_axes
+from kmviz.methods import register
+from kmviz.methods.falk.projection import axes_that_pay, principal_axes
 
 
 @parametrize_with_checks([FaLKClassifier(n_neighbors=20, projection=2, random_state=0)])
@@ -78,3 +79,33 @@ def test_a_mapped_read_only_file_needs_no_compiler(tmp_path):
     np.testing.assert_array_equal(
         ours.decision_function(X), FaLKClassifier(30, random_state=0).fit(X, y).decision_function(X)
     )
+
+
+def test_auto_projects_where_the_search_visits_most_rows_and_only_there(hidden):
+    X, y = hidden
+    wide = FaLKClassifier(40, projection="auto", random_state=0).fit(X[:1500], y[:1500])
+    exact = FaLKClassifier(40, random_state=0).fit(X[:1500], y[:1500])
+    assert wide.axes_.shape[0] == 30
+    assert exact.overhead_ > 750
+    assert wide.index_.overhead < 250  # a tenth in the sample, and a little
+    assert wide.overhead_ < exact.overhead_ / 5
+    assert wide.score(X[1500:], y[1500:]) > exact.score(X[1500:], y[1500:]) - 0.01
+    flat = make_moons(1500, noise=0.2, random_state=0)
+    auto = FaLKClassifier(40, projection="auto", random_state=0).fit(*flat)
+    plain = FaLKClassifier(40, random_state=0).fit(*flat)
+    assert auto.axes_ is None
+    np.testing.assert_array_equal(
+        auto.decision_function(X[:, :2]), plain.decision_function(X[:, :2])
+    )
+    assert axes_that_pay(X[:100], 0) is None, "few rows are soon looked at"
+    cubic = FaLKClassifier(40, kernel="poly", projection="auto", random_state=0).fit(
+        X[:600], y[:600]
+    )
+    assert cubic.axes_ is None
+
+
+def test_compare_shows_the_projected_search():
+    method, offered = register.offered("falk_auto")
+    assert method.name == "falk"
+    assert offered.is_usual
+    assert offered.make().projection == "auto"

@@ -73,10 +73,12 @@ class FaLKClassifier(LocalClassifier):
         Threads, or workers of the backend that `joblib.parallel_config` names. The model does not
         depend on it.
     random_state : int, RandomState or None, default=None
-    projection : int, default=None
+    projection : int or "auto", default=None
         Search neighbours among this many principal components, Euclidean distances between them;
-        the local SVMs see all coordinates. Beyond the paper, whose neighbours are exact. From some
-        fifteen coordinates on it is the faster search.
+        the local SVMs see all coordinates. Beyond the paper, whose neighbours are exact. "auto"
+        asks probe queries of some training rows: where the plain search visits most of them, it
+        takes as many components as leave it with a tenth, 16 at most; elsewhere, and for kernels
+        whose neighbourhoods are not Euclidean, it changes nothing. `axes_` has them, or is None.
     degree, coef0 : int and float, default=3 and 0.0
         Of `kernel="poly"`, as in `SVC`.
 
@@ -120,7 +122,7 @@ class FaLKClassifier(LocalClassifier):
         "cover": [StrOptions({"random", "tree"})],
         "n_jobs": [Integral, None],
         "random_state": ["random_state"],
-        "projection": [Interval(Integral, 1, None, closed="left"), None],
+        "projection": [Interval(Integral, 1, None, closed="left"), StrOptions({"auto"}), None],
     }
     study_class = FaLKStudy
 
@@ -128,7 +130,8 @@ class FaLKClassifier(LocalClassifier):
         self, n_neighbors: int | str = 250, n_cover: int | None = None, kernel: Any = "rbf",
         C: float = 1.0, gamma: float | str = "scale", percentile: float = 50,
         select: str = "point", tune: bool = False, cover: str = "random",
-        n_jobs: int | None = None, random_state: Any = None, projection: int | None = None,
+        n_jobs: int | None = None, random_state: Any = None,
+        projection: int | str | None = None,
         degree: int = 3, coef0: float = 0.0,
     ) -> None:  # fmt: skip
         self.n_neighbors = n_neighbors

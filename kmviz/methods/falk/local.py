@@ -28,8 +28,8 @@ from kmviz.methods.falk.models import (
     unit_of,
     width_of,
 )
-from kmviz.methods.falk.neighbors import EuclideanIndex, build_index, search_rows
-from kmviz.methods.falk.projection import principal_axes
+from kmviz.methods.falk.neighbors import EuclideanIndex, build_index, is_euclidean, search_rows
+from kmviz.methods.falk.projection import axes_that_pay, principal_axes
 from kmviz.traces import LocalTrace
 
 KERNEL_CONSTRAINTS: dict[str, list[Any]] = {
@@ -83,7 +83,7 @@ class LocalClassifier(PairsClassifier):
     degree: int
     coef0: float
     n_jobs: Any = None
-    projection: int | None = None
+    projection: int | str | None = None
 
     #: What rows are multiplied by before they are made float32.
     _unit = 1.0
@@ -115,8 +115,10 @@ class LocalClassifier(PairsClassifier):
         searched = search_rows(self.kernel_, self.rows_)
         self.embedded_ = np.ascontiguousarray(searched) if is_known(self.kernel_) else self.rows_
         self.axes_ = None
-        if self.projection is not None:
-            self.axes_ = principal_axes(searched, self.projection, seed)
+        if isinstance(self.projection, Integral):
+            self.axes_ = principal_axes(searched, int(self.projection), seed)
+        elif self.projection == "auto" and is_euclidean(self.kernel_):
+            self.axes_ = axes_that_pay(searched, seed)
         self.index_ = self._index(self._searched(self.rows_), seed)
         return seed
 

@@ -8,11 +8,13 @@ import numpy as np
 import pandas as pd
 import plotly.graph_objects as go
 
-from kmviz.figures import theme
+from kmviz.figures import growth_charts, theme
 
-#: Columns by which a table says that it is cells of matrices, or a frontier.
+#: Columns by which a table says that it is cells of matrices, a frontier, or over growing sets.
 CELLS = {"setting", "row", "column", "measure"}
 FRONTIER = {"setting", "margin", "speedup", "honest_speedup"}
+RIVALS = {"data", "rows", "method", "ours", "train", "test"}
+GROWTH = {"data", "rows", "ours", "test", "exponent"}
 
 #: The paper's m/k, which counts vectors touched, and its disagreements.
 PAPER_POINT = (111.0, 6.0)
@@ -26,7 +28,9 @@ def charts(frame: pd.DataFrame) -> dict[str, tuple[go.Figure, str]]:
     if set(frame.columns) >= FRONTIER:
         alt = "Disagreements against speedup, all counted: a line for each setting, and the paper."
         return {"frontier": (frontier(frame), alt)}
-    return {}
+    if set(frame.columns) >= RIVALS:
+        return growth_charts.rivals(frame)
+    return growth_charts.growth(frame) if set(frame.columns) >= GROWTH else {}
 
 
 def _settings(frame: pd.DataFrame) -> list[str]:

@@ -18,6 +18,9 @@ from kmviz.ui.parts import chart, look_for
 
 FOLDER = tables_folder()
 
+#: Charts of a table that stand beside one another.
+SIDE_BY_SIDE = 4
+
 #: The table that the page opens with.
 FIRST = "svtree_accuracy"
 WORDS = {
@@ -65,9 +68,14 @@ def metrics(counts: dict[str, int]) -> list[tuple[str, str, str]]:
 
 
 def pictures(table: Stored) -> None:
-    """Draw the charts of a table side by side, and say what they come to."""
+    """Draw the charts of a table side by side (many: one at a time), and say what they come to."""
     found = paper_charts.charts(table.frame)
-    for place, (name, (figure, alt)) in zip(st.columns(max(len(found), 1)), found.items()):
+    places = (
+        st.tabs([name.capitalize() for name in found])
+        if len(found) > SIDE_BY_SIDE
+        else (st.columns(max(len(found), 1)))
+    )
+    for place, (name, (figure, alt)) in zip(places, found.items()):
         with place:
             chart(figure, f"{table.name}_{name}", alt)
     said = paper_charts.reached(table.frame) if "frontier" in found else ""

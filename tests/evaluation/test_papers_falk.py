@@ -5,9 +5,13 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 import pytest
+from scipy.stats import wilcoxon
+from sklearn.svm import SVC
 
-from kmviz.evaluation.papers import falk, falk_data, falk_systems
+from kmviz.evaluation import limits
+from kmviz.evaluation.papers import falk, falk_data, falk_small, falk_systems
 from kmviz.methods.falk import selection
+from kmviz.methods.rivals import RampSVMClassifier
 
 ROOT = Path(__file__).resolve().parents[2]
 
@@ -41,9 +45,9 @@ def test_stored_growth_is_close_to_linear():
 
 
 def test_published_figures_are_those_of_the_tables():
-    assert falk.TABLE_5["cov-type"][2] == 92.89
-    assert falk.TABLE_3["sonar"][7] == 87.88
-    assert all(len(row) == 9 for row in falk.TABLE_3.values())
+    assert falk.TABLE_5["cov-type"]["FaLK-SVM"] == 92.89
+    assert falk_small.TABLE_3["sonar"][7] == 87.88
+    assert all(len(row) == 9 for row in falk_small.TABLE_3.values())
     assert (
         set(falk.SPEEDUPS) == set(falk.TABLE_5) == set(falk_data.SIZES) == set(falk.SVC_PARAMETERS)
     )
@@ -85,27 +89,45 @@ def test_local_parameters_are_chosen_for_each_way_to_select(brief):
 
 def test_every_rival_of_the_experiment_is_measured(monkeypatch, brief):
     monkeypatch.setattr(falk_systems.loops, "modules", list)  # compiled already
-    monkeypatch.setattr(falk_systems, "ROWS", (400,))
+    monkeypatch.setattr(falk_systems, "ROWS", (200, 400))
     monkeypatch.setattr(falk_systems, "SVC_PARAMETERS", {"checker-b": (4.0, 256.0)})
-    monkeypatch.setattr(falk_systems, "within", lambda seconds, call, *args: call(*args))
+    monkeypatch.setattr(falk_systems, "CHOOSING", 200)
     monkeypatch.setattr(falk_systems, "large_rows", lambda name, n: falk.large_rows(name, n, 500))
-    table = falk_systems.rivals().set_index("method")
-    assert list(table.index) == list(falk_systems.methods(1.0, 1.0, 10))
-    assert (table["ours"] > 45).all()
-    assert table.loc["LibSVM", "train_vs_libsvm"] == 1.0
-    assert table.loc["CPSP", "vectors"] == falk_systems.VECTORS
+    called = []
+
+    def alone(seconds, call, *args):
+        called.append(call.__name__)
+        return None if isinstance(args[0], RampSVMClassifier) else call(*args)
+
+    monkeypatch.setattr(falk_systems, "within", alone)
+    table = falk_systems.rivals()
+    assert list(table["method"][:16]) == list(falk_systems.systems(10))
+    table = table.set_index(["rows", "method"])
+    assert called.count("measured") == 31  # what 200 rows cut off is not given 400
+    assert table.loc[(200, "USVM"), "note"] == "cut off after 60 CPU seconds"
+    assert table.loc[(400, "USVM"), "note"] == "cut off on fewer rows"
+    done = table[~table["note"].str.startswith("cut")]
+    assert (done["ours"] > 40).all()
+    assert (done[["train", "test"]] > 0).all(axis=None)
+    assert table.loc[(400, "LibSVM"), "train_vs_libsvm"] == 1.0
+    assert table.loc[(400, "CPSP"), "vectors"] == falk_systems.VECTORS
+    assert table.loc[(400, "CPSP"), "C"] in (1.0, 4.0, 16.0)
 
 
-def test_what_takes_too_long_is_cut_off_and_said(monkeypatch):
-    assert falk_systems.within(30.0, max, 1, 2) == 2
-    assert falk_systems.within(0.1, sum, range(10**12)) is None
+def test_a_system_takes_what_judges_best():
+    X, y, _, _ = falk.large_rows("checker-b", 300, 10)
+    grid = [{"C": 1e-3, "gamma": 1e-3}, {"C": 4.0, "gamma": 256.0}]
+    assert falk_systems.chosen(SVC(), grid, X, y) == grid[1]
+    for method, clf in falk_systems.systems(10).items():
+        for one in falk_systems.candidates(method, 1.0, 1.0):
+            clf.set_params(**one)
+
+
+def test_what_takes_too_long_is_cut_off_and_said():
+    assert limits.within(30.0, max, 1, 2) == 2
+    assert limits.within(0.1, sum, range(10**12)) is None
     with pytest.raises(RuntimeError, match="ValueError"):
-        falk_systems.within(30.0, int, "seven")
-    monkeypatch.setattr(falk_systems, "within", lambda *args: None)
-    rows = falk.large_rows("checker-b", 100, 50)
-    table = falk_systems._case("checker-b", rows, 10, 5.0)
-    assert (table["note"] == "cut off after 5 CPU seconds").all()
-    assert table["ours"].isna().all()
+        limits.within(30.0, int, "seven")
 
 
 def test_data_that_is_not_there_is_left_out(monkeypatch):
@@ -116,15 +138,42 @@ def test_data_that_is_not_there_is_left_out(monkeypatch):
 def test_small_sets_have_every_method_and_kernel(monkeypatch):
     X = np.random.default_rng(0).normal(size=(60, 2))
     y = np.where(X[:, 0] > 0, 1, -1)
-    monkeypatch.setattr(falk, "TABLE_3", {"heart": falk.TABLE_3["heart"]})
-    monkeypatch.setattr(falk, "_whole", lambda name: (X, y))
-    monkeypatch.setattr(falk, "_search", _one_candidate(falk._search))
+    monkeypatch.setattr(falk_small, "TABLE_3", {"heart": falk_small.TABLE_3["heart"]})
+    monkeypatch.setattr(falk_small, "BESIDE", ("thyroid",))
+    monkeypatch.setattr(falk_small, "whole", lambda name, most: (X, y))
+    monkeypatch.setattr(falk_small, "searched", _one_candidate(falk_small.searched))
     heard = []
-    table = falk.small(full=True, progress=lambda share, text: heard.append(share))
-    assert isinstance(table, pd.DataFrame)
-    assert len(table) == 9
+    table = falk_small.small(full=True, progress=lambda share, text: heard.append(share))
+    falk_small.scores.cache_clear()
+    assert len(table) == 18
     assert (table["ours"] > 70).all()
+    assert table["paper"].notna().sum() == 9
     assert heard[-1] == 1.0
+
+
+def test_tests_are_those_of_the_paper():
+    published = pd.DataFrame(
+        falk_small.TABLE_3, index=pd.Index(falk_small.COLUMNS, tupleize_cols=False)
+    ).T
+    found = falk_small.tests(published).set_index(["measure", "method", "kernel"])["value"]
+    ranks = found["mean rank"]
+    assert ranks.sum() == pytest.approx(45)  # 1 to 9
+    assert ranks["LibSVM", "linear"] > ranks["LibSVM", "rbf"]  # as on the paper's 25 sets
+    # Demsar (2006), table 5a: q at .05 of nine methods is 3.102
+    expected = 3.102 * np.sqrt(90 / (6 * 9))
+    assert found["critical difference"].item() == pytest.approx(expected, rel=1e-3)
+    gaps = [row[3] - row[0] for row in falk_small.TABLE_3.values()]
+    linear = found["Wilcoxon p", "FkNNSVM against LibSVM", "linear"]
+    assert linear == wilcoxon(gaps).pvalue
+
+
+def test_equal_columns_differ_in_nothing():
+    same = pd.DataFrame(np.tile(np.arange(12.0)[:, None], 9))
+    same[8] += np.arange(12.0)[::-1]
+    same.columns = pd.Index(falk_small.COLUMNS, tupleize_cols=False)
+    found = falk_small.tests(same).set_index(["measure", "method", "kernel"])["value"]
+    assert found["Wilcoxon p", "FkNNSVM against LibSVM", "linear"] == 1.0
+    assert found["Wilcoxon p", "FaLK-SVM against LibSVM", "poly"] < 0.01
 
 
 def _one_candidate(search):

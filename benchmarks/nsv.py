@@ -26,6 +26,7 @@ WAYS: dict[str, dict[str, Any]] = {
     "NSV, tug of war": {"order": "tug_of_war"},
     "NSV, nearest": {},
     "NSV, from the approximation": {"start": "approximate"},
+    "NSV, from reduced vectors": {"start": "reduced"},
 }
 
 
@@ -75,7 +76,7 @@ def growth(quick: bool) -> pd.DataFrame:
         with one_thread():
             exact = partial(machine.decision_function, dtype=np.float32)
             base = single_seconds(exact, queries)
-            for start in ("empty", "approximate"):
+            for start in ("empty", "approximate", "reduced"):
                 parts = [Part(machine, None, calibration)]
                 engine = NSVEngine(machine, None, Options(start=start), parts, 10, 0.0)
                 seconds = single_seconds(engine.run, queries)
@@ -86,8 +87,6 @@ def growth(quick: bool) -> pd.DataFrame:
 
 def tables(quick: bool = True) -> dict[str, pd.DataFrame]:
     """Return the speed tables."""
-    return {
-        "nsv_3v8": speed((3, 8), quick),
-        "nsv_0v1": speed((0, 1), quick),
-        "nsv_growth": growth(quick),
-    }
+    pairs = ((3, 8), (4, 9), (2, 7), (0, 1))
+    found = {f"nsv_{a}v{b}": speed((a, b), quick) for a, b in pairs}
+    return found | {"nsv_growth": growth(quick)}

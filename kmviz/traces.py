@@ -305,7 +305,8 @@ class Closing(Record):
 class NSVTrace(Trace):
     """Nearest support vectors: the walk of one query, and where it would have gone.
 
-    `stop` is the number of vectors touched: 0 where the filter or the approximation decided.
+    `stop` is the number of support vectors touched: 0 where the filter, reduced vectors or the
+    approximation decided.
 
     Attributes
     ----------
@@ -322,8 +323,10 @@ class NSVTrace(Trace):
     value, score : array of shape (K + 1,)
         Its exact and its approximate kernel value; 0 at the start.
     stages : array of shape (s, 4)
-        Of each stage of the approximation: components, output, low, high. Empty when the sum
-        starts empty. The last stage is step 0.
+        Of each stage: reduced vectors or components of the approximation, output, low, high.
+        Empty when the sum starts empty. The last stage is step 0.
+    n_reduced : int
+        How many of the stages, the first ones, are of reduced vectors.
     """
 
     filtered: bool
@@ -337,6 +340,7 @@ class NSVTrace(Trace):
     value: Floats
     score: Floats
     stages: Floats
+    n_reduced: int = 0
 
 
 @dataclass(frozen=True, eq=False)
@@ -353,7 +357,7 @@ class NSVReading(Reading):
     filtered : array of shape (n,)
         Whether the linear filter decided.
     stage : array of shape (n,)
-        The stage of the approximation that decided; -1 where none did.
+        The stage that decided, those of reduced vectors first; -1 where none did.
     low, high : array of shape (m + 1,)
         L_k and H_k, which a walk stops beyond; filled up with nan where pairs differ in m.
     """

@@ -134,13 +134,25 @@ def test_three_classes_have_a_machine_a_pair(cls):
 @on_a_machine
 @pytest.mark.parametrize("rows", [1, 40])
 def test_a_counting_kernel_agrees_with_steps(cls, rows):
-    clf = make(cls, estimator=SVC(kernel=CountingRBF(0.9))).fit(X, Y)
+    assert_counts_agree(make(cls, estimator=SVC(kernel=CountingRBF(0.9))).fit(X, Y), rows)
+
+
+@pytest.mark.parametrize("start", ["approximate", "reduced"])
+def test_every_start_of_a_walk_counts_its_values(start):
+    svc = SVC(kernel=CountingRBF(0.9), C=10.0)
+    clf = kmviz.NSVClassifier(svc, start=start, n_components=1, random_state=0).fit(X, Y)
+    assert_counts_agree(clf, 1)
+
+
+def assert_counts_agree(clf, rows):
     for start in range(0, 40, rows)[:6]:
         asked = QUERIES[start : start + rows]
         CountingRBF.values = 0
         clf.decision_function(asked)
         counted = CountingRBF.values
-        if cls is kmviz.NSVClassifier:  # its start (filter, approximation) counts as one step
+        if isinstance(
+            clf, kmviz.NSVClassifier
+        ):  # its start (filter, approximation) counts as one step
             counted += len(asked)
         assert counted == clf.steps(asked).sum()
 

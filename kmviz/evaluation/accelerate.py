@@ -94,8 +94,8 @@ def accelerate(
     method : str, default="auto"
         "auto" tries several. Or one by name, which is returned if it keeps the promise, be it
         the fastest or not: "exact", or a setting of `kmviz.methods.register` that answers in
-        place of a trained machine: "nsv", "nsv_approximate", "anytime", "anytime_spectral",
-        "reduced", "reduced_5", "svtree", "svtree_path" and others.
+        place of a trained machine: "nsv", "nsv_approximate", "nsv_reduced", "anytime",
+        "anytime_spectral", "reduced", "reduced_5", "svtree", "svtree_path" and others.
     max_disagreement : float, default=0.001
         The share of queries that may be answered otherwise than by `fitted.predict`.
     confidence : float, default=0.95
@@ -343,7 +343,7 @@ class _Trial:
             return False  # the exact machine is a single product, and certain
         if name == "kernel_tree":  # weights of both signs cancel, and so do their bounds
             return is_known(kernel) and isinstance(kernel.plain, RBF) and self._is_one_class
-        if name == "nsv_approximate":
+        if name in ("nsv_approximate", "nsv_reduced"):
             return known_form(kernel) is not None
         if name == "anytime_spectral":
             return is_known(kernel) and quadratic(kernel) is not None

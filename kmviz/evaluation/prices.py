@@ -35,7 +35,7 @@ class Prices:
     by_filter : float
         A query that the filter decides; nan where there is none.
     by_stage : tuple of float
-        One that this stage of the approximation decides.
+        One that this stage decides.
     first : float
         One that stops at its first vector: projected and ordered.
     touched : float
@@ -101,8 +101,8 @@ def prices(clf: Any, X: NDArray[Any], repeats: int = 3) -> Prices:
 
 
 def n_stages(engine: Any) -> int:
-    """Return how many stages of the approximation may decide a query."""
-    return len(engine.tables.ends) if engine.tables.approximate else 0
+    """Return how many stages, of reduced vectors and of the approximation, may decide a query."""
+    return len(engine.stages) if engine.tables.approximate else 0
 
 
 def ending_at(engine: Any, place: int) -> Any:

@@ -1,10 +1,10 @@
 """Nearest support vectors: the walk of one query from filter to stop.
 
 The walk is figure 2 of DeCoste and Mazzoni (2003) with what the paper and we put before it: a
-linear filter, then the approximation of all terms at growing numbers of components, then exact
-terms, the most telling ones first, until a threshold is passed. A walk that was recorded to its
-end can be read again under other thresholds: `read` stops where `answer` would.
-`kmviz.methods.nsv.walk` holds their NumPy twins.
+linear filter, reduced vectors (`nsv_reduced`), then the approximation of all terms at growing
+numbers of components, then exact terms, the most telling ones first, until a threshold is passed.
+A walk that was recorded to its end can be read again under other thresholds: `read` stops where
+`answer` would. `kmviz.methods.nsv.walk` holds their NumPy twins.
 """
 
 from __future__ import annotations
@@ -16,13 +16,11 @@ import numpy as np
 from kmviz.loops.compile import compiled
 from kmviz.loops.kernel import RADIAL, dot, kernel_value
 from kmviz.loops.nsv_order import BUCKETS, EXACT, NEAREST, deal, pulls_up, settle
+from kmviz.loops.nsv_reduced import BY_FILTER, BY_WALK
 from kmviz.loops.nsv_stages import approach, kernels_of_dots, passes, squared_length
 
 #: Queries that go through the stages together.
 GROUP = 16
-
-#: What decided a query, where it was not a stage of the approximation (counted from 0).
-BY_FILTER, BY_WALK = -2, -1
 
 
 class Tables(NamedTuple):
@@ -48,6 +46,8 @@ class Tables(NamedTuple):
     sides: Any  # (m,) the vectors; for the tug of war those of positive weight first
     n_first: int  # how many of them make the first side: all, but for the tug of war
     unit: bool  # are the coordinates those of projections brought to length 1?
+    before: int  # stages of reduced vectors that come before those of the approximation
+    asked: int  # and the kernel values that they take
 
 
 class Limits(NamedTuple):
@@ -55,7 +55,7 @@ class Limits(NamedTuple):
 
     filter_low: float
     filter_high: float
-    stage_low: Any  # (s,)
+    stage_low: Any  # of the stages: those of reduced vectors, then those of the approximation
     stage_high: Any
     low: Any  # (m + 1,)
     high: Any
@@ -161,11 +161,12 @@ def start(t, x, along, dots, heard, values):
 
 @compiled
 def answer(t, limits, X, left, output, touched, stage, heard, partial, index, value):
-    """Answer the rows that the filter left: `left` of them, `stage` says which.
+    """Answer the rows that nothing has decided yet: `left` of them, `stage` says which.
 
-    `heard` and `partial`, where they have rows, take what each row was told on its way: the
-    output of each stage (from column 1 on) and g_0 .. g_m. `index` and `value`, where they have
-    room, take the vectors of the last row and their kernel values.
+    `touched` takes the kernel values computed, those of reduced vectors among them. `heard` and
+    `partial`, where they have rows, take what each row was told on its way: the output of each
+    stage of the approximation (in the last columns) and g_0 .. g_m. `index` and `value`, where
+    they have room, take the vectors of the last row and their kernel values.
     """
     m, n = t.beta.shape[0], min(left, GROUP)
     room, scratch = room_of(t, X, n), scratch_of(t)
@@ -181,20 +182,23 @@ def answer(t, limits, X, left, output, touched, stage, heard, partial, index, va
         for a in range(group.shape[0]):
             r = group[a]
             if keeps:
-                heard[r, 1:] = said[a]
+                heard[r, 1 + t.before :] = said[a]
             if decided[a] >= 0:
-                output[r], touched[r], stage[r] = said[a, decided[a]], 0, decided[a]
+                output[r], touched[r] = said[a, decided[a]], t.asked
+                stage[r] = t.before + decided[a]
                 continue
             g = start(t, X[r], along[a], dots[a], said[a], values)
             kept = partial[r] if keeps else walked
-            output[r], touched[r] = walk(t, limits, X[r], g, values, scratch, kept, index, value)
+            output[r], k = walk(t, limits, X[r], g, values, scratch, kept, index, value)
+            touched[r] = t.asked + k
 
 
 @compiled
-def read(limits, filtered, heard, partial, output, touched, stage):
+def read(limits, filtered, spent, heard, partial, output, touched, stage):
     """Stop recorded walks within `limits`, where `answer` would have stopped them.
 
-    `heard` holds the filter's output and that of each stage, `partial` g_0 .. g_m.
+    `heard` holds the filter's output and that of each stage, `partial` g_0 .. g_m, `spent` the
+    kernel values computed by the time of each stage.
     """
     for r in range(heard.shape[0]):
         if filtered and passes(heard[r, 0], limits.filter_low, limits.filter_high):
@@ -206,13 +210,13 @@ def read(limits, filtered, heard, partial, output, touched, stage):
                 by = s
                 break
         if by >= 0:
-            output[r], touched[r], stage[r] = heard[r, 1 + by], 0, by
+            output[r], touched[r], stage[r] = heard[r, 1 + by], spent[by], by
             continue
         last = partial.shape[1] - 1
         k = min(1, last)
         while k < last and not passes(partial[r, k], limits.low[k], limits.high[k]):
             k += 1
-        output[r], touched[r], stage[r] = partial[r, k], k, BY_WALK
+        output[r], touched[r], stage[r] = partial[r, k], spent[-1] + k, BY_WALK
 
 
 def warm() -> None:
@@ -227,7 +231,8 @@ def warm() -> None:
             filtered=True, bias=0.0, linear_bias=0.0, vectors=rows, beta=np.ones(2),
             weights=ones, linear=ones, basis=rows, coordinates=rows, lengths=ones,
             ends=np.array([1, 2]), sides=np.arange(2), n_first=2, unit=False,
+            before=0, asked=0,
         )  # fmt: skip
         left = filter_rows(ones, 0.0, -9.0, 9.0, rows, output, touched, stage)
         answer(tables, limits, rows, left, output, touched, stage, *kept)
-    read(limits, True, *kept[:2], output, touched, stage)
+    read(limits, True, np.zeros(2, np.int64), *kept[:2], output, touched, stage)

@@ -158,7 +158,8 @@ def approach(t, limits, X, rows, room, heard, stage):
             a = left[i]
             kernels_of_dots(t, dots[a], squared_length(t, X[rows[a]], along[a]), values)
             heard[a, s] = weighted_sum(t.weights, values) - t.bias
-            if passes(heard[a, s], limits.stage_low[s], limits.stage_high[s]):
+            place = t.before + s
+            if passes(heard[a, s], limits.stage_low[place], limits.stage_high[place]):
                 stage[a] = s
             else:
                 left[n_left] = a

@@ -214,6 +214,10 @@ METHODS: tuple[Method, ...] = (
                 "nsv_approximate", "NSV from an approximation", {"start": "approximate"},
                 **_LEFT_OUT, is_usual=True, is_tried=True,
             ),
+            Setting(
+                "nsv_reduced", "NSV from reduced vectors", {"start": "reduced"},
+                **_LEFT_OUT, is_usual=True, is_tried=True,
+            ),
         ),
     ),
     Method(

@@ -24,7 +24,11 @@ ORDERS = {
     "tug_of_war": "tug of war between the classes",
     "exact": "nearest first, by the kernel itself",
 }
-STARTS = {"empty": "an empty sum, as published", "approximate": "the approximation of all terms"}
+STARTS = {
+    "empty": "an empty sum, as published",
+    "approximate": "the approximation of all terms",
+    "reduced": "reduced vectors, then the approximation",
+}
 
 OWN = {
     "w": Number(10, 0, 200),
@@ -42,6 +46,7 @@ COMPARED: dict[str, dict[str, Any]] = {
     "tug of war, as published": {"order": "tug_of_war"},
     "exact order": {"order": "exact"},
     "from the approximation": {"start": "approximate"},
+    "from reduced vectors": {"start": "reduced"},
 }
 WINDOWS = (0, 2, 10, 50, 200)
 FEW = 500
@@ -118,8 +123,8 @@ def counted(now: Shown, reading: NSVReading) -> dict[str, float]:
 def honest(now: Shown, chosen: dict[str, Any], reading: NSVReading) -> float:
     """Return the exact machine's CPU time over that of a reading, by prices measured here."""
     clf = now.study.classifier(**chosen)
-    tables = clf.engines_[0].tables
-    parts = (tuple(tables.ends), tables.filtered)  # what a price was measured of
+    engine = clf.engines_[0]
+    parts = (tuple(engine.stages), engine.tables.filtered)  # what a price was measured of
     key = (now.problem.key, tuple(sorted(now.parameters.items())), parts)
     return _prices.get(key, lambda: _measured(now, clf), "Timing").speedup(reading)
 

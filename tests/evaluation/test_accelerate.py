@@ -39,8 +39,8 @@ def test_auto_keeps_its_promise_without_labels(svc, banana):
     assert fast.classes_.tolist() == svc.classes_.tolist()
 
 
-NAMED = ["nsv", "nsv_approximate", "nsv_w2", "reduced", "svtree", "anytime", "anytime_hybrid",
-         "exact"]  # fmt: skip
+NAMED = ["nsv", "nsv_approximate", "nsv_reduced", "nsv_w2", "reduced", "svtree", "anytime",
+         "anytime_hybrid", "exact"]  # fmt: skip
 
 
 @pytest.mark.parametrize("method", NAMED)

@@ -34,8 +34,9 @@ def _fitted(name):
     return clf.fit(X, y)
 
 
-@pytest.mark.parametrize("name", ["nsv", "nsv_approximate", "anytime", "reduced", "svtree",
-                                  "svtree_path", "falk_100", "knnsvm", "virtual"])  # fmt: skip
+@pytest.mark.parametrize("name", ["nsv", "nsv_approximate", "nsv_reduced", "anytime", "reduced",
+                                  "svtree", "svtree_path", "falk_100", "knnsvm",
+                                  "virtual"])  # fmt: skip
 def test_every_method_answers_the_same_after_a_round_trip(name, tmp_path):
     clf = _fitted(name)
     kmviz.save(clf, tmp_path / "m.skops")

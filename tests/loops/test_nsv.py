@@ -4,12 +4,14 @@ import numpy as np
 import pytest
 
 from kmviz.kernels import RBF, Linear, Normalized, Polynomial
+from kmviz.loops.nsv import BY_WALK
 from kmviz.loops.nsv_order import BUCKETS, deal, settle
 from kmviz.machines import KernelMachine
 from kmviz.methods.nsv.calibration import Part
+from kmviz.methods.nsv.early import hear
 from kmviz.methods.nsv.engine import NSVEngine
 from kmviz.methods.nsv.tables import Options
-from kmviz.methods.nsv.walk import stopped, walk, whole_walk
+from kmviz.methods.nsv.walk import decide_early, endless, reduced_kernel, stopped, walk, whole_walk
 
 RNG = np.random.default_rng(0)
 ROWS = RNG.normal(size=(60, 6))
@@ -25,9 +27,24 @@ MACHINES = [
 ]
 
 
+def by_twin(engine, row, x, values):
+    """What the NumPy twins answer to one row, as it came and embedded."""
+    t = engine.tables
+    if engine.early is not None:
+        asked = engine.as_they_come(row[None])[0]
+        limits = engine.limits
+        if not t.filtered:
+            limits = limits._replace(filter_low=-np.inf, filter_high=np.inf)
+        *found, _ = decide_early(engine.early, limits, asked, reduced_kernel(engine.early, asked))
+        if found[2] != BY_WALK:
+            return found
+        t = t._replace(filtered=False)
+    return walk(t, engine.limits, x, values)
+
+
 @pytest.mark.parametrize("machine", MACHINES, ids=lambda machine: type(machine.kernel).__name__)
 @pytest.mark.parametrize("order", ["nearest", "tug_of_war", "exact"])
-@pytest.mark.parametrize("start", ["empty", "approximate"])
+@pytest.mark.parametrize("start", ["empty", "approximate", "reduced"])
 @pytest.mark.parametrize("linear", [None, (np.full(6, 0.3), 0.1)], ids=["", "filter"])
 def test_the_walk_equals_its_twin(machine, order, start, linear):
     if linear is not None and isinstance(machine.kernel, Normalized):
@@ -40,11 +57,15 @@ def test_the_walk_equals_its_twin(machine, order, start, linear):
     plain = machine.kernel.plain
     for r, x in enumerate(engine.embed(ROWS)):
         values = plain(x[None], engine.tables.vectors)[0].__getitem__
-        answered, touched, stage = walk(engine.tables, engine.limits, x, values)
+        answered, touched, stage = by_twin(engine, ROWS[r], x, values)
         assert touched == steps[r] - 1
         assert stage == stages[r]
         assert output[r] == pytest.approx(answered, rel=1e-9, abs=1e-10)
         heard, partial, _, _ = whole_walk(engine.tables, x, values)
+        if engine.early is not None:
+            early = (engine.early, endless(engine.tables), engine.as_they_come(ROWS[r : r + 1])[0])
+            told = decide_early(*early, reduced_kernel(engine.early, early[2]))[3]
+            heard = np.concatenate([told, heard[1:]])
         np.testing.assert_allclose(walks.heard[r], heard, rtol=1e-9, atol=1e-9)
         np.testing.assert_allclose(walks.partial[r], partial, rtol=1e-9, atol=1e-9)
 
@@ -67,7 +88,7 @@ def test_float32_tables_stay_near_the_twin(kernel, start):
 
 
 @pytest.mark.parametrize("machine", MACHINES, ids=lambda machine: type(machine.kernel).__name__)
-@pytest.mark.parametrize("start", ["empty", "approximate"])
+@pytest.mark.parametrize("start", ["empty", "approximate", "reduced"])
 def test_recorded_walks_stop_where_answers_do(machine, start):
     linear = (np.full(7 if isinstance(machine.kernel, Normalized) else 6, 0.3), 0.1)
     parts, queries = [Part(machine, linear, ROWS)], RNG.normal(size=(131, 6))
@@ -75,18 +96,18 @@ def test_recorded_walks_stop_where_answers_do(machine, start):
     walks, ends = engine.record(queries), set()
     for window, margin, filtered in ((0, 0.0, True), (2, 0.1, False), (9, 0.5, True)):
         other = engine.under(window, margin, filtered)
-        if start == "approximate":
+        if start != "empty":
             walks = other.record(queries)
         asked, read = other.answers(queries, other.limits), other.read(walks)
-        twin = stopped(other.limits, other.tables.filtered, walks.heard, walks.partial)
-        for name, by_twin in zip(("output", "touched", "stage"), twin, strict=True):
+        twin = stopped(other.limits, other.tables.filtered, other.spent, walks.heard, walks.partial)
+        for name, expected in zip(("output", "touched", "stage"), twin, strict=True):
             np.testing.assert_array_equal(getattr(asked, name), getattr(read, name))
-            np.testing.assert_array_equal(by_twin, getattr(read, name))
+            np.testing.assert_array_equal(expected, getattr(read, name))
         ends |= set(zip(asked.touched, asked.stage, strict=True))
-    assert len(ends) > 2
+    assert len(ends) > (1 if start == "reduced" else 2)  # few vectors may say everything
 
 
-@pytest.mark.parametrize("start", ["empty", "approximate"])
+@pytest.mark.parametrize("start", ["empty", "approximate", "reduced"])
 def test_a_query_is_answered_alike_alone_and_among_others(start):
     machine, queries = MACHINES[3], RNG.normal(size=(203, 6))
     engine = NSVEngine(machine, None, Options(start=start), [Part(machine, None, ROWS)], 2, 0.0)
@@ -123,3 +144,21 @@ def test_lazy_sort_equals_a_stable_sort(score):
     while ready < len(score):
         ready, bucket = settle(score, order, ends, bucket)
     np.testing.assert_array_equal(order, np.argsort(-score, kind="stable"))
+
+
+@pytest.mark.parametrize(
+    "kernel", [RBF(0.02), Normalized(Polynomial(9))], ids=["rbf", "normalised"]
+)
+def test_float32_stages_of_reduced_vectors_stay_near_the_twin(kernel):
+    rows = RNG.normal(size=(210, 830)) / np.arange(1, 831) ** 0.5
+    machine = KernelMachine(rows[:160], RNG.normal(size=160), 0.2, kernel)
+    parts = [Part(machine, None, rows[160:])]
+    engine = NSVEngine(machine, None, Options("nearest", 13, "reduced"), parts, 2, 0.0)
+    early = engine.early_candidates
+    assert early.rows.dtype == np.float32
+    asked = engine.as_they_come(rows[160:])
+    assert asked.shape[1] == 830  # as they came, not embedded
+    heard, limits = hear(early, asked)[0], endless(engine.candidates._replace(before=4))
+    for told, x in zip(heard, asked, strict=True):
+        expected = decide_early(early, limits, x, reduced_kernel(early, x))[3]
+        np.testing.assert_allclose(told, expected, rtol=0, atol=2e-5 * np.abs(heard).max())

@@ -22,10 +22,10 @@ from kmviz.methods.nsv.tables import Options, principal_directions, stage_costs
 X, Y = make_moons(200, noise=0.25, random_state=0)
 QUERIES = make_moons(300, noise=0.25, random_state=1)[0]
 ORDERS = ["nearest", "tug_of_war", "exact"]
-STARTS = ["empty", "approximate"]
+STARTS = ["empty", "approximate", "reduced"]
 
 
-@parametrize_with_checks([NSVClassifier(), NSVClassifier(start="approximate")])
+@parametrize_with_checks([NSVClassifier(), NSVClassifier(start="reduced")])
 def test_scikit_learn_contract(estimator, check):
     check(estimator)
 
@@ -134,7 +134,7 @@ def test_a_wider_window_never_stops_earlier(start):
     ).fit(rows, rows[:, 0] * rows[:, 1] > 0)
     before = clf.steps(rows)
     for window in (1, 3, 10, 100):
-        clf.engines_[0].set_limits(window, 0.0)
+        clf.engines_[0].set_limits(window, 0.0, filtered=False)
         after = clf.steps(rows)
         assert (after >= before).all()
         before = after
@@ -146,7 +146,9 @@ def test_trace_ends_where_the_decision_function_ends():
         for x in QUERIES[:30]:
             trace = clf.trace(x)
             assert trace.output == clf.decision_function(x[None])[0]
-            assert trace.stop == clf.steps(x[None])[0] - 1
+            asked = clf.steps(x[None])[0] - 1 - trace.stop  # of reduced vectors
+            assert asked in {0, *trace.stages[: trace.n_reduced, 0]}
+            assert asked == 0 or start == "reduced"
             assert len(trace.to_frame()) == clf.machine_.n_vectors + 1
             if trace.filtered:
                 assert trace.output == trace.filter_output
@@ -293,7 +295,7 @@ def plain_gaussian(A, B):
 def test_a_counting_kernel_counts_the_vectors_touched(start):
     clf = NSVClassifier(SVC(kernel=CountingPolynomial(3), C=10.0), start=start, n_components=1)
     clf.fit(X, Y)
-    for rows in (QUERIES[:1], QUERIES[:40]):
+    for rows in (QUERIES[:1], *QUERIES[1:6, None], QUERIES[:40]):
         CountingPolynomial.values = 0
         clf.predict(rows)
         counted = CountingPolynomial.values
@@ -306,8 +308,9 @@ def test_an_unknown_kernel_is_ordered_by_distance():
     distances = np.linalg.norm(clf.machine_.vectors[trace.index[1:]] - QUERIES[0], axis=1)
     assert (np.diff(distances) >= -1e-9).all()
     assert trace.output == pytest.approx(clf.decision_function(QUERIES[:1])[0])
-    with pytest.raises(ValueError, match="start='approximate'"):
-        NSVClassifier(SVC(kernel=plain_gaussian), start="approximate").fit(X, Y)
+    for start in STARTS[1:]:
+        with pytest.raises(ValueError, match=f"start='{start}'"):
+            NSVClassifier(SVC(kernel=plain_gaussian), start=start).fit(X, Y)
 
 
 @pytest.mark.parametrize(
@@ -372,7 +375,7 @@ def test_small_machines_of_float32_rows_are_walked_in_float64(start, kernel):
     exact = clf.machine_.decision_function(rows)
     np.testing.assert_allclose(clf.decision_function(rows), exact, rtol=0, atol=1e-9)
     tables = clf.engines_[0].tables
-    if start == "approximate":
+    if start != "empty":
         squares = (tables.vectors.astype(np.float64) ** 2).sum(axis=1)
         np.testing.assert_allclose(tables.lengths, squares, rtol=1e-12)
 

@@ -55,14 +55,14 @@ def test_stages_are_chosen_anew_without_the_filter():
     assert not np.array_equal(plain.engines_[0].tables.ends, own)  # else this proves nothing
 
 
-@pytest.mark.parametrize("start", ["empty", "approximate"])
+@pytest.mark.parametrize("start", ["empty", "approximate", "reduced"])
 @pytest.mark.parametrize("order", ["nearest", "tug_of_war", "exact"])
 def test_every_order_and_start_reads_as_it_fits(order, start):
     clf = NSVClassifier(SVC(C=5.0), order=order, start=start, n_components=1, random_state=0)
     assert_reads_as_it_fits(clf.fit(X, Y), X, Y, QUERIES)
 
 
-@pytest.mark.parametrize("start", ["empty", "approximate"])
+@pytest.mark.parametrize("start", ["empty", "approximate", "reduced"])
 def test_large_tables_in_float32_read_as_they_fit(start):
     rng = np.random.default_rng(0)
     rows = rng.normal(size=(400, 600)) * np.linspace(3.0, 0.1, 600)
@@ -71,7 +71,8 @@ def test_large_tables_in_float32_read_as_they_fit(start):
     clf = NSVClassifier(kernel, start=start, n_components=7, calibration="train", random_state=0)
     clf.fit(rows, y)
     assert clf.engines_[0].tables.vectors.dtype == np.float32
-    assert_reads_as_it_fits(clf, rows, y, rng.normal(size=(90, 600)))
+    choices = CHOICES[1:2] if start == "reduced" else CHOICES
+    assert_reads_as_it_fits(clf, rows, y, rng.normal(size=(90, 600)), choices)
 
 
 @pytest.mark.parametrize("margin", [None, 0.5])
@@ -145,6 +146,7 @@ def test_a_promise_holds_for_its_own_choice_only():
 @pytest.mark.parametrize(
     "parameters",
     [{}, {"order": "tug_of_war"}, {"n_components": 1, "start": "approximate"},
+     {"start": "reduced"}, {"start": "reduced", "linear_filter": False},
      {"order": "exact", "window": 3, "linear_filter": False}, {"margin": 0.7}],
     ids=str,
 )  # fmt: skip

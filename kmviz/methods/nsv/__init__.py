@@ -14,6 +14,11 @@ Departures
 - `start="approximate"`: the sum starts from the approximation of *all* terms by the principal
   components, which section 4.3 uses for the order alone, and exact terms replace the largest
   approximate ones. Most queries then touch no vector at all.
+- `start="reduced"`: before that, a few reduced vectors (5.3 walks a reduced set in place of the
+  machine) decide what they can, in stages of up to 160 that use one another's kernel values. Each
+  is regressed on the filter's output and the kernel values known by then; thresholds and promise
+  are as for every other start, half a scatter further out. Cross-fitted rows share the reduced
+  vectors of the whole machine.
 - `max_disagreement`: thresholds are widened until held-out rows prove, with a stated confidence,
   how rarely the answer differs from the exact machine's.
 - Thresholds are widened by a few rounding errors, and f(x) = 0 counts as negative, as `predict`

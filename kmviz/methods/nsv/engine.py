@@ -10,12 +10,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from kmviz.loops import nsv as loops
+from kmviz.loops.nsv_reduced import Early
 from kmviz.machines import KernelMachine
 from kmviz.machines.soundness import shaped, within
 from kmviz.methods.nsv.calibration import Part
+from kmviz.methods.nsv.early import Regression, build_early, of_sizes, reduction_of
 from kmviz.methods.nsv.envelope import Envelope, of_stages
 from kmviz.methods.nsv.linear import Filter
-from kmviz.methods.nsv.tables import Options, stage_costs, with_filter
+from kmviz.methods.nsv.tables import Options, reduced_costs, stage_costs, with_filter
 from kmviz.methods.nsv.walk import approximate_kernel
 from kmviz.methods.nsv.walker import CHUNK, Answers, Floats, Ints, Walker, Walks
 from kmviz.methods.progress import report
@@ -52,21 +54,27 @@ class NSVEngine(Walker):
         filtered: bool = True,
     ) -> None:
         super().__init__(machine, linear, options)
-        self.candidates = self.tables
+        self.candidates, self.linear = self.tables, linear
+        self.early_candidates: Early | None = None
         self.envelope = self._calibrated(parts, options)
         self.set_limits(window, margin, filtered)
 
     def __getstate__(self) -> dict[str, Any]:
         """What is stored: named tuples become dicts; the tables in use follow from the others."""
-        state = {name: value for name, value in self.__dict__.items() if name != "tables"}
+        left_out = ("tables", "early", "spent")
+        state = {name: value for name, value in self.__dict__.items() if name not in left_out}
         state["candidates"], state["limits"] = self.candidates._asdict(), self.limits._asdict()
-        return state | {"ends": self.tables.ends, "filtered": self.tables.filtered}
+        if self.early_candidates is not None:
+            state["early_candidates"] = self.early_candidates._asdict()
+        return state | {"filtered": self.tables.filtered}
 
     def __setstate__(self, state: dict[str, Any]) -> None:
-        self.__dict__.update({n: v for n, v in state.items() if n not in ("ends", "filtered")})
+        self.__dict__.update({n: v for n, v in state.items() if n != "filtered"})
         self.candidates = loops.Tables(**_writable(state["candidates"]))
         self.limits = loops.Limits(**_writable(state["limits"]))
-        self.tables = self._tables(bool(state["filtered"]))._replace(ends=state["ends"])
+        if state["early_candidates"] is not None:
+            self.early_candidates = Early(**_writable(state["early_candidates"]))
+        self._take_stages(self._tables(bool(state["filtered"])))
 
     def check(self) -> None:
         """Refuse arrays that do not fit together (ValueError)."""
@@ -80,29 +88,62 @@ class NSVEngine(Walker):
         within("n_first", t.n_first, 0, m + 1)
         if not np.array_equal(np.sort(t.sides), np.arange(m)):
             raise ValueError("sides does not hold every vector once.")
-        for ends in (t.ends, self.tables.ends):
-            within("ends", ends, 0, q + 1)
-            if len(ends) == 0 or (np.diff(ends) <= 0).any():
-                raise ValueError("ends does not rise from stage to stage.")
+        _check_ends(t.ends, q)
+        n_stages = len(t.ends)
+        if self.early_candidates is not None:
+            n_stages += self._check_early(self.early_candidates, d)
+        within("stages", self.stages, 0, n_stages)
+        if len(self.stages) == 0 or (np.diff(self.stages) <= 0).any():
+            raise ValueError("stages do not rise.")
         for side in ("low", "high"):
             shaped(side, getattr(limits, side), m + 1, finite=False)
             shaped(
                 f"stage_{side}",
                 getattr(limits, f"stage_{side}"),
-                len(self.tables.ends),
+                len(self.stages),
                 finite=False,
             )
+
+    def _check_early(self, e: Early, d: int) -> int:
+        """Refuse stages of reduced vectors that do not fit together; return how many there are."""
+        n, s = len(e.rows) - 1, len(e.ends)
+        width = self.machine.n_features if self.scales else d
+        for name, shape in {
+            "rows": (n + 1, width), "offsets": (n + 1,), "lengths": (n + 1,), "weights": (s, n),
+            "lines": (s, 2),
+        }.items():  # fmt: skip
+            shaped(name, getattr(e, name), *shape)
+        shaped("reduced", self.reduced, n, self.machine.n_features)
+        _check_ends(e.ends, n)
+        return s
 
     def set_limits(self, window: int, margin: float, filtered: bool = True) -> None:
         """Derive limits, stages and overhead from the envelope: the one rule for every reading."""
         t = self._tables(filtered)
         limits = self.envelope.limits(window, margin, t.approximate, self._slack())
-        stages = np.arange(len(t.ends))
+        self.stages = np.arange(len(t.ends))
         if t.approximate:
-            stages = self._cheapest_stages(t, limits)
-        self.tables = t._replace(ends=t.ends[stages])
-        self.limits = of_stages(limits, stages)
-        self.overhead = self._overhead(t, limits, stages)
+            self.stages = self._cheapest_stages(t, limits)
+        self.limits = of_stages(limits, self.stages)
+        self._take_stages(t)
+        shares = self.envelope.reaching(limits, t.filtered, self.stages)
+        self.overhead = float(shares @ self._costs(t, self.stages, counted=False))
+
+    def _take_stages(self, t: loops.Tables) -> None:
+        """Lay out the stages in use: those of reduced vectors, then those of the approximation."""
+        early, n = self.early_candidates, self._n_early
+        first, later = self.stages[self.stages < n], self.stages[self.stages >= n] - n
+        ends = np.empty(0, dtype=np.int64)
+        if early is not None:
+            self.early = of_sizes(early, first)
+            ends = self.early.ends
+        asked = int(ends[-1]) if len(ends) else 0
+        self.tables = t._replace(ends=t.ends[later], before=len(ends), asked=asked)
+        self.spent = np.concatenate([ends, np.full(len(later), asked)])
+
+    @property
+    def _n_early(self) -> int:
+        return 0 if self.early_candidates is None else len(self.early_candidates.ends)
 
     def under(self, window: int, margin: float, filtered: bool) -> NSVEngine:
         """Return an engine with other limits and all else in common."""
@@ -111,17 +152,23 @@ class NSVEngine(Walker):
         return found
 
     def run(self, X: NDArray[Any]) -> tuple[Floats, Ints]:
-        """Return the outputs and the steps: one for the start, one a vector touched."""
+        """Return the outputs and the steps: one for the start, one for each kernel value."""
         found = self.answers(X, self.limits)
         return found.output, found.touched + 1
 
     def record(self, X: NDArray[Any]) -> Walks:
         """Walk rows to the end, with the filter's output whether it may decide or not."""
-        return self.walks(X, self.candidates._replace(ends=self.tables.ends))
+        t = self.tables
+        return self.walks(X, self.candidates._replace(ends=t.ends, before=t.before, asked=t.asked))
+
+    def stop_of(self, found: Answers) -> Ints:
+        """Return how many support vectors each row touched: kernel values but for reduced ones."""
+        before = np.append(self.spent, [0, self.tables.asked])  # by the filter, by the walk
+        return found.touched - before[found.stage]
 
     def read(self, walks: Walks) -> Answers:
         """Return what `answers` would say of recorded rows, bit for bit."""
-        return walks.within(self.limits, self.tables.filtered)
+        return walks.within(self.limits, self.tables.filtered, self.spent)
 
     def trace(self, x: NDArray[Any]) -> NSVTrace:
         """Return the record of one query, with where it would have gone."""
@@ -129,11 +176,12 @@ class NSVEngine(Walker):
         found = self.read(walks) if self.compiled else self.answers(x[None], self.limits)
         t, limits, heard = self.tables, self.limits, walks.heard[0]
         score = approximate_kernel(t, self.embed(x[None])[0], t.ends[-1])
-        stages = [t.ends, heard[1:], limits.stage_low, limits.stage_high]
+        sizes = np.concatenate([self.spent[: t.before], t.ends])
+        stages = np.column_stack([sizes, heard[1:], limits.stage_low, limits.stage_high])
         return NSVTrace(
             exact=float(self.machine.decision_function(x[None])[0]),
             output=float(found.output[0]),
-            stop=int(found.touched[0]),
+            stop=int(self.stop_of(found)[0]),
             filtered=bool(found.stage[0] == loops.BY_FILTER),
             filter_output=float(heard[0]) if t.filtered else np.nan,
             filter_low=limits.filter_low if t.filtered else np.nan,
@@ -144,7 +192,8 @@ class NSVEngine(Walker):
             index=walks.index,
             value=walks.value,
             score=np.concatenate([[0.0], score[walks.index[1:]]]),
-            stages=np.column_stack(stages) if t.approximate else np.empty((0, 4)),
+            stages=stages if t.approximate else np.empty((0, 4)),
+            n_reduced=t.before,
         )
 
     def _tables(self, filtered: bool) -> loops.Tables:
@@ -156,34 +205,66 @@ class NSVEngine(Walker):
         size = largest * np.abs(self.machine.beta).sum() + abs(self.machine.bias)
         return 16 * np.finfo(np.float64).eps * float(size)
 
-    def _overhead(self, t: loops.Tables, limits: loops.Limits, stages: NDArray[np.intp]) -> float:
-        """What an average calibration row costs beside its steps if these are the stages."""
-        shares = self.envelope.reaching(limits, t.filtered, stages)
-        return float(shares @ stage_costs(t, t.ends[stages]))
+    def _costs(self, t: loops.Tables, stages: Ints, counted: bool = True) -> Floats:
+        """What each of these stages costs, then ordering, in kernel values that the walk computes.
+
+        The values of reduced vectors are steps already, and cost nothing beside them unless
+        `counted`.
+        """
+        n, early = self._n_early, self.early_candidates
+        later = stage_costs(t, t.ends[stages[stages >= n] - n])
+        if early is None:
+            return later
+        sizes = np.diff(early.ends[stages[stages < n]], prepend=0)
+        return np.concatenate([reduced_costs(t, sizes) if counted else 0.0 * sizes, later])
 
     def _cheapest_stages(self, t: loops.Tables, limits: loops.Limits) -> NDArray[np.intp]:
         """The stages at which calibration rows cost least; the last is g_0, and stays."""
-        last = len(t.ends) - 1
+        last = self._n_early + len(t.ends) - 1
         early = (kept for n in range(last + 1) for kept in combinations(range(last), n))
         some = (np.array([*kept, last]) for kept in early)
-        return min(some, key=lambda stages: self._overhead(t, limits, stages))
+        reached = self.envelope.reaching_any(limits, t.filtered)
+        return min(some, key=lambda stages: float(reached(stages) @ self._costs(t, stages)))
 
     def _walker_of(self, part: Part, options: Options) -> Walker:
         """The walker that answers a part; one on the same machine shares its tables."""
         own = part.machine is self.machine
         return Walker(part.machine, part.linear, options, self.tables if own else None)
 
+    def _regression(self, options: Options) -> Regression | None:
+        """The stages of reduced vectors that calibration rows are to fit, where there are any."""
+        found = reduction_of(self.machine, self.form) if options.start == "reduced" else None
+        if found is None:
+            return None
+        self.reduced = found.vectors
+        own = None if self.compiled else lambda X: self.machine.kernel(X, found.vectors)
+        return Regression(build_early(found, self.form, self.tables), own)
+
     def _calibrated(self, parts: list[Part], options: Options) -> Envelope:
         envelope = Envelope(len(self.tables.ends), self.machine.n_vectors)
+        regression = self._regression(options)
         for done, part in enumerate(parts):
             report(done / len(parts), "measuring how far partial outputs mislead")
             walker = self._walker_of(part, options)
             rungs, scale = _matching(walker, self)
             for start in range(0, len(part.rows), CHUNK):
-                walks = walker.walks(part.rows[start : start + CHUNK])
+                X = part.rows[start : start + CHUNK]
+                walks = walker.walks(X)
                 ladders = np.hstack([walks.heard, walks.partial[:, 1:]])
-                envelope.add(scale * ladders[:, rungs], scale * ladders[:, -1])
-        return envelope.close()
+                exact = scale * ladders[:, -1]
+                if regression is not None:
+                    ladders[:, 0] = regression.add(part, X, self.as_they_come(X), exact, scale)
+                envelope.add(scale * ladders[:, rungs], exact)
+        envelope.close()
+        if regression is not None:
+            self.early_candidates = regression.close(self.linear, envelope)
+        return envelope
+
+
+def _check_ends(ends: Any, n: int) -> None:
+    within("ends", ends, 0, n + 1)
+    if len(ends) == 0 or (np.diff(ends) <= 0).any():
+        raise ValueError("ends does not rise from stage to stage.")
 
 
 def _writable(state: dict[str, Any]) -> dict[str, Any]:

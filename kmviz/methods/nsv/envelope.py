@@ -7,6 +7,7 @@ calibration rows that belong to the other side, and how far the rung scatters ar
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -68,6 +69,31 @@ class Envelope:
         del self._sums, self._starts, self._exact
         return self
 
+    def begin_with(
+        self, outputs: Floats, exact: Floats, sure: list[tuple[Floats, Floats]], caution: float
+    ) -> None:
+        """Put stages between the filter and the others, of a closed envelope.
+
+        Parameters
+        ----------
+        outputs, exact : arrays of shape (n, s) and (n,)
+            Their outputs and f of the calibration rows, in the order these came.
+        sure : list of pairs of such arrays
+            Further rows that no threshold may put on the wrong side.
+        caution : float
+            How many scatters their thresholds are moved out by.
+        """
+        low, high = np.zeros(outputs.shape[1]), np.zeros(outputs.shape[1])
+        for said, f in [(outputs, exact), *sure]:
+            low = np.minimum(low, said[f > 0].min(axis=0, initial=0.0))
+            high = np.maximum(high, said[f <= 0].max(axis=0, initial=0.0))
+        spread = np.std(exact[:, None] - outputs, axis=0)
+        self.low = np.insert(self.low, 1, low - caution * spread)
+        self.high = np.insert(self.high, 1, high + caution * spread)
+        self.spread = np.insert(self.spread, 1, spread)
+        self.starts = np.insert(self.starts, [1], outputs.astype(np.float32), axis=1)
+        self.n_stages += outputs.shape[1]
+
     def limits(self, window: int, margin: float, tests_start: bool, slack: float) -> Limits:
         """Smooth over neighbouring steps and widen.
 
@@ -97,13 +123,25 @@ class Envelope:
 
     def reaching(self, limits: Limits, filtered: bool, stages: NDArray[np.intp]) -> Floats:
         """Return the share of calibration rows that reach each of these stages, then the walk."""
-        on = np.ones(len(self.starts), dtype=bool)
+        return self.reaching_any(limits, filtered)(stages)
+
+    def reaching_any(self, limits: Limits, filtered: bool) -> Callable[[NDArray[np.intp]], Floats]:
+        """Return `reaching` as a function of the stages.
+
+        Rows that would pass the same stages go together: there are far fewer such kinds than rows.
+        """
+        heard = self.starts[:, 1:]
+        passed = (heard < limits.stage_low) | (heard > limits.stage_high)
+        said = self.starts[:, 0]
+        on = np.ones(len(said), dtype=bool)
         if filtered:
-            heard = self.starts[:, 0]
-            on &= (heard >= limits.filter_low) & (heard <= limits.filter_high)
-        shares = []
-        for s in stages:
-            shares.append(max(float(on.mean()), 1.0 / len(on)))
-            heard = self.starts[:, 1 + s]
-            on &= (heard >= limits.stage_low[s]) & (heard <= limits.stage_high[s])
-        return np.array([*shares, max(float(on.mean()), 1.0 / len(on))])
+            on = (said >= limits.filter_low) & (said <= limits.filter_high)
+        kinds, counts = np.unique(passed[on], axis=0, return_counts=True)
+        least = 1.0 / len(on)
+
+        def shares(stages: NDArray[np.intp]) -> Floats:
+            left = np.logical_and.accumulate(~kinds[:, stages], axis=1)
+            reached = np.concatenate([[counts.sum()], counts @ left]) / len(on)
+            return np.maximum(reached, least)
+
+        return shares

@@ -75,7 +75,7 @@ class NSVStudy(Study):
         stage = _columns([one.stage for one in found])
         return NSVReading(
             **self._common(outputs, steps, sum(engine.overhead for engine in engines)),
-            stop=_columns([one.touched for one in found]),
+            stop=_columns([e.stop_of(one) for e, one in zip(engines, found, strict=True)]),
             filtered=stage == BY_FILTER,
             stage=np.maximum(stage, BY_WALK),
             low=_thresholds([engine.limits.low for engine in engines]),
@@ -109,7 +109,7 @@ class NSVStudy(Study):
         if not engine.compiled or size > MOST_BYTES // len(self.fitted.engines_):
             return engine.answers(self._rows, engine.limits)
         # What the stages say is rounded as they come, so walks are kept for each set of them.
-        key = (place, tuple(engine.tables.ends))
+        key = (place, tuple(engine.stages))
         if key not in self._walks:
             report(place / len(self.fitted.engines_), "walking to the end")
             self._walks[key] = engine.record(self._rows)

@@ -29,6 +29,8 @@ COLUMN = {8: 0.35, 4: 0.12}  # by the bytes of a number
 TERM = {LINEAR: 1.2, POLYNOMIAL: 1.2, RADIAL: 2.0}  # an approximate kernel value, and
 COMPONENT = 0.08  # for each component
 ORDER = 5.0  # putting a vector in its place
+REDUCED = {8: 0.09, 4: 0.04}  # a kernel value of a reduced vector, for each column, and
+STAGE = 20.0  # a stage of them
 
 #: Vectors of more values than this are stored in float32, where it holds them: they no longer fit
 #: a core's cache.
@@ -45,7 +47,8 @@ class Options:
 
     @property
     def approximate(self) -> bool:
-        return self.start == "approximate"
+        """Whether the walk starts from the approximation of all terms."""
+        return self.start != "empty"
 
 
 def known_form(kernel: Any) -> Any:
@@ -69,8 +72,8 @@ def ordering_kernel(kernel: Any, options: Options) -> Any:
     form = known_form(kernel)
     if form is None and options.approximate:
         raise ValueError(
-            f"start='approximate' approximates the kernel, and {kernel!r} has no known formula: "
-            "use a kernel of kmviz.kernels (or a subclass of one), or start='empty'."
+            f"start={options.start!r} approximates the kernel, and {kernel!r} has no known "
+            "formula: use a kernel of kmviz.kernels (or a subclass of one), or start='empty'."
         )
     return kernels.RBF(1.0) if form is None else form
 
@@ -147,6 +150,8 @@ def build_tables(machine: KernelMachine, options: Options) -> Tables:
         sides=sides,
         n_first=n_first,
         unit=unit,
+        before=0,
+        asked=0,
     )
 
 
@@ -166,6 +171,17 @@ def stage_costs(t: Tables, ends: NDArray[np.int64]) -> NDArray[np.float64]:
         costs = 0.0 * costs
     ordering = (ORDER + (value if t.order == EXACT else 0.0)) * m
     return np.append(costs, ordering) / value
+
+
+def reduced_costs(t: Tables, sizes: NDArray[np.int64]) -> NDArray[np.float64]:
+    """What stages of so many more reduced vectors cost, in kernel values of the walk.
+
+    They are computed four at a time for two queries, which no vector of the walk can be.
+    """
+    d = t.vectors.shape[1]
+    value = TOUCH[t.kind] + COLUMN[t.vectors.itemsize] * d
+    own = TERM[t.kind] + REDUCED[t.vectors.itemsize] * d
+    return (STAGE + own * sizes) / value
 
 
 def with_filter(tables: Tables, linear: Any) -> Tables:

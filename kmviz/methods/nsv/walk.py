@@ -16,8 +16,10 @@ from kmviz.kernels import RBF, Linear, Polynomial, power
 from kmviz.loops.kernel import POLYNOMIAL, RADIAL
 from kmviz.loops.nsv import BY_FILTER, BY_WALK, Limits, Tables
 from kmviz.loops.nsv_order import EXACT, TUG_OF_WAR
+from kmviz.loops.nsv_reduced import Early
 
 Values = Callable[[NDArray[np.intp]], NDArray[np.float64]]
+Between = Callable[[int, int], NDArray[np.float64]]
 
 
 def walk(t: Tables, limits: Limits, x: NDArray[Any], values: Values) -> tuple[float, int, int]:
@@ -26,18 +28,68 @@ def walk(t: Tables, limits: Limits, x: NDArray[Any], values: Values) -> tuple[fl
     Returns
     -------
     output, touched, stage
-        What was answered, how many vectors were touched, and what decided: see
+        What was answered, how many kernel values were computed, and what decided: see
         `kmviz.loops.nsv`.
     """
     g, stage, _, approximation = approach(t, limits, x)
     if stage != BY_WALK:
-        return g, 0, stage
+        return g, t.asked if stage >= 0 else 0, stage
     for k, i in enumerate(arrange(t, x, approximation), start=1):
         exact = float(values(np.array([i]))[0])
         g += t.beta[i] * (exact - approximation[i] if t.approximate else exact)
         if g < limits.low[k] or g > limits.high[k]:
-            return g, k, stage
-    return g, len(t.beta), stage
+            return g, t.asked + k, stage
+    return g, t.asked + len(t.beta), stage
+
+
+def decide_early(
+    e: Early, limits: Limits, x: NDArray[Any], values: Between
+) -> tuple[float, int, int, NDArray[np.float64]]:
+    """Ask the filter and the reduced vectors: the twin of `kmviz.loops.nsv_reduced`.
+
+    Parameters
+    ----------
+    x : array of shape (d,)
+        A query as it comes.
+    values : callable
+        Kernel values of the reduced vectors from one number up to another.
+
+    Returns
+    -------
+    output, touched, stage, heard
+        As `walk` returns them, and what filter and stages said.
+    """
+    heard, known = np.full(1 + len(e.ends), np.nan), np.empty(0)
+    heard[0] = (float(x @ e.rows[0]) + e.linear_offset) * unit_factor(e, x) - e.linear_bias
+    if heard[0] < limits.filter_low or heard[0] > limits.filter_high:
+        return heard[0], 0, BY_FILTER, heard
+    for s, end in enumerate(e.ends):
+        known = np.concatenate([known, values(len(known), int(end))])
+        said = float(e.weights[s, :end] @ known) + e.lines[s, 0] * heard[0] - e.lines[s, 1]
+        heard[1 + s] = said
+        if said < limits.stage_low[s] or said > limits.stage_high[s]:
+            return said, int(end), s, heard
+    return heard[-1], len(known), BY_WALK, heard
+
+
+def unit_factor(e: Early, x: NDArray[Any]) -> float:
+    """What a normalised kernel multiplies the products of a query by."""
+    square = e.unit_gamma * float(x @ x) + e.unit_coef0
+    return 1.0 / np.sqrt(square) if square > 0 else 0.0
+
+
+def reduced_kernel(e: Early, x: NDArray[Any]) -> Between:
+    """Return the kernel values of a query with the reduced vectors, as a function of which."""
+
+    def values(begin: int, end: int) -> NDArray[np.float64]:
+        part = slice(1 + begin, 1 + end)
+        dots = (e.rows[part] @ x + e.offsets[part]) * unit_factor(e, x)
+        if e.kind == RADIAL:
+            return np.exp(-e.gamma * np.maximum(x @ x + e.lengths[part] - 2 * dots, 0))
+        base = np.asarray(e.gamma * dots + e.coef0, dtype=np.float64)
+        return power(base, e.degree) if e.kind == POLYNOMIAL else base
+
+    return values
 
 
 def whole_walk(
@@ -53,18 +105,23 @@ def whole_walk(
 
 
 def stopped(
-    limits: Limits, filtered: bool, heard: NDArray[np.float64], partial: NDArray[np.float64]
+    limits: Limits,
+    filtered: bool,
+    spent: NDArray[np.int64],
+    heard: NDArray[np.float64],
+    partial: NDArray[np.float64],
 ) -> tuple[NDArray[np.float64], NDArray[np.intp], NDArray[np.intp]]:
     """Stop recorded walks within `limits`: the twin of `kmviz.loops.nsv.read`."""
     outside = (partial < limits.low) | (partial > limits.high)
     outside[:, 0], outside[:, -1] = False, True
     touched = outside.argmax(axis=1)
     output = np.take_along_axis(partial, touched[:, None], axis=1)[:, 0]
+    touched = touched + spent[-1]
     stage = np.full(len(partial), BY_WALK)
     for s in reversed(range(len(limits.stage_low))):
         said = heard[:, 1 + s]
         early = (said < limits.stage_low[s]) | (said > limits.stage_high[s])
-        output[early], touched[early], stage[early] = said[early], 0, s
+        output[early], touched[early], stage[early] = said[early], spent[s], s
     said = heard[:, 0]
     first = filtered & ((said < limits.filter_low) | (said > limits.filter_high))
     output[first], touched[first], stage[first] = said[first], 0, BY_FILTER
@@ -86,9 +143,9 @@ def approach(
         approximation = approximate_kernel(t, x, end)
         if t.approximate:
             output = float(t.beta @ approximation) - t.bias
-            heard[1 + s] = output
-            if output < limits.stage_low[s] or output > limits.stage_high[s]:
-                return output, s, heard, approximation
+            heard[1 + s], place = output, t.before + s
+            if output < limits.stage_low[place] or output > limits.stage_high[place]:
+                return output, place, heard, approximation
     return output, BY_WALK, heard, approximation
 
 
@@ -142,7 +199,7 @@ def tug_of_war(
 
 def endless(t: Tables) -> Limits:
     """Limits that nothing passes."""
-    s, m = len(t.ends), len(t.beta)
+    s, m = t.before + len(t.ends), len(t.beta)
     return Limits(
         -np.inf, np.inf, np.full(s, -np.inf), np.full(s, np.inf),
         np.full(m + 1, -np.inf), np.full(m + 1, np.inf),

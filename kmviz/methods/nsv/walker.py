@@ -3,18 +3,19 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from kmviz import kernels
-from kmviz.loops import nsv as loops
+from kmviz.loops import nsv as loops, nsv_reduced
 from kmviz.loops.threads import over_chunks
 from kmviz.machines import KernelMachine
+from kmviz.methods.nsv.early import ask_filter, hear, unit_scale
 from kmviz.methods.nsv.linear import Filter
 from kmviz.methods.nsv.tables import Options, build_tables, ordering_kernel, with_filter
-from kmviz.methods.nsv.walk import endless, walk, whole_walk
+from kmviz.methods.nsv.walk import decide_early, endless, walk, whole_walk
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.intp]
@@ -22,13 +23,16 @@ Ints = NDArray[np.intp]
 #: Rows that go through the compiled walk at once.
 CHUNK = 256
 
+#: The same where reduced vectors come first: rows stay in the cache from filter to stages.
+EARLY_CHUNK = 128
+
 #: Where nothing is to be kept of the walks.
 NOTHING = (np.empty((0, 0)), np.empty((0, 0)), np.empty(0, dtype=np.int64), np.empty(0))
+NO_STAGES = {t: (np.empty((0, 0)), np.empty((0, 0), t)) for t in map(np.dtype, ("f4", "f8"))}
 
 
-@dataclass(frozen=True, eq=False)
-class Answers:
-    """What a walk makes of rows: output, vectors touched, and what decided (`loops.nsv`)."""
+class Answers(NamedTuple):
+    """What a walk makes of rows: output, kernel values computed, what decided (`loops.nsv`)."""
 
     output: Floats
     touched: Ints
@@ -49,7 +53,7 @@ class Walks:
     Attributes
     ----------
     heard : array of shape (n, 1 + s)
-        The filter's output, then that of each stage of the approximation.
+        The filter's output, then that of each stage.
     partial : array of shape (n, m + 1)
         g_0 .. g_m.
     index, value : arrays of shape (m + 1,)
@@ -61,17 +65,20 @@ class Walks:
     index: Ints
     value: Floats
 
-    def within(self, limits: loops.Limits, filtered: bool) -> Answers:
-        """Stop the walks within limits."""
+    def within(self, limits: loops.Limits, filtered: bool, spent: Ints) -> Answers:
+        """Stop the walks within limits; `spent` says what each stage has computed by then."""
         if not len(self.heard):
             return Answers.empty(0)
         found = Answers.empty(len(self.heard))
-        loops.read(limits, filtered, self.heard, self.partial, *found.of(slice(None)))
+        loops.read(limits, filtered, spent, self.heard, self.partial, *found.of(slice(None)))
         return found
 
 
 class Walker:
     """A machine laid out for the walk, without thresholds yet.
+
+    Stages of reduced vectors (`early`, with the vectors themselves in `reduced`) come before the
+    walk, where there are any.
 
     Parameters
     ----------
@@ -81,6 +88,9 @@ class Walker:
     tables : Tables, optional
         Those of the same machine and options, where they are made already.
     """
+
+    early: nsv_reduced.Early | None = None
+    reduced: Any = None
 
     def __init__(
         self,
@@ -95,6 +105,7 @@ class Walker:
         self.compiled = kernels.is_known(machine.kernel)
         self.tells_finite = self.compiled
         self.plain = self.form == self.form.plain
+        self.scales = unit_scale(self.form) is not None
 
     def embed(self, X: NDArray[Any]) -> NDArray[Any]:
         dtype = self.tables.vectors.dtype
@@ -104,6 +115,13 @@ class Walker:
             X = X.astype(dtype, copy=False)
         return np.require(self.form.embed(X), dtype, ["C", "W"])
 
+    def as_they_come(self, X: NDArray[Any]) -> NDArray[Any]:
+        """Rows for the stages of reduced vectors: embedded only where scaling will not do."""
+        dtype = self.tables.vectors.dtype
+        if not self.scales:
+            return self.embed(X)
+        return X if X.dtype == dtype and X.flags.carray else np.require(X, dtype, ["C", "W"])
+
     def walks(self, X: NDArray[Any], tables: loops.Tables | None = None) -> Walks:
         """Walk rows to the end."""
         t = tables or self.tables
@@ -111,17 +129,20 @@ class Walker:
             return self._plain_walks(t, X)
         n, m = len(X), self.machine.n_vectors
         found = Walks(
-            np.empty((n, 1 + len(t.ends))), np.empty((n, m + 1)), np.full(m + 1, -1),
-            np.zeros(m + 1),
+            np.empty((n, 1 + t.before + len(t.ends))), np.empty((n, m + 1)),
+            np.full(m + 1, -1), np.zeros(m + 1),
         )  # fmt: skip
         rows, limits, answers = self.embed(X), endless(t), Answers.empty(n)
 
         def work(start: int, stop: int) -> None:
             part = slice(start, stop)
-            loops.filter_rows(
-                t.linear, t.linear_bias, -np.inf, np.inf, rows[part], *answers.of(part)
-            )
-            found.heard[part, 0] = answers.output[part]
+            if self.early is not None:
+                found.heard[part, : 1 + t.before] = hear(self.early, self.as_they_come(X[part]))[0]
+            else:
+                loops.filter_rows(
+                    t.linear, t.linear_bias, -np.inf, np.inf, rows[part], *answers.of(part)
+                )
+                found.heard[part, 0] = answers.output[part]
             answers.stage[part] = loops.BY_WALK
             # Scratch of its own for each chunk: threads share nothing they write.
             last = (found.index, found.value)
@@ -139,38 +160,85 @@ class Walker:
 
         def work(start: int, stop: int) -> None:
             part = slice(start, stop)
-            self._answer(self.embed(X[part]), limits, found.of(part))
+            self._answer(X[part], limits, found.of(part))
 
         if self.compiled and len(X) <= CHUNK:  # a query that comes alone should not wait for Python
-            self._answer(self.embed(X), limits, found.of(slice(None)))
+            self._answer(X, limits, found)
         elif self.compiled:
-            over_chunks(work, len(X), CHUNK)
+            over_chunks(work, len(X), CHUNK if self.early is None else EARLY_CHUNK)
         else:
-            for r, x in enumerate(self.embed(X)):
-                found.output[r], found.touched[r], found.stage[r] = walk(
-                    self.tables, limits, x, self._values(X[r])
-                )
+            for r, x in enumerate(X):
+                found.output[r], found.touched[r], found.stage[r] = self._one(x, limits)
         return found
 
     def _answer(
-        self, rows: NDArray[Any], limits: loops.Limits, found: tuple[Floats, Ints, Ints]
+        self, X: NDArray[Any], limits: loops.Limits, found: tuple[Floats, Ints, Ints]
     ) -> None:
-        t = self.tables
+        if self.early is not None:
+            self._answer_early(X, limits, found)
+            return
+        t, rows = self.tables, self.embed(X)
         low, high = (limits.filter_low, limits.filter_high) if t.filtered else (-np.inf, np.inf)
         left = loops.filter_rows(t.linear, t.linear_bias, low, high, rows, *found)
         if left:
             loops.answer(t, limits, rows, left, *found, *NOTHING)
 
+    def _answer_early(
+        self, X: NDArray[Any], limits: loops.Limits, found: tuple[Floats, Ints, Ints]
+    ) -> None:
+        """Filter and reduced vectors first; only rows that they leave are embedded."""
+        t, e, rows = self.tables, self.early, self.as_they_come(X)
+        low, high = (limits.filter_low, limits.filter_high) if t.filtered else (-np.inf, np.inf)
+        left = ask_filter(e, low, high, rows, found)
+        if left and t.before:
+            between = (limits.stage_low, limits.stage_high)
+            left = nsv_reduced.decide_early(e, *between, rows, *found, *NO_STAGES[rows.dtype])
+        if not left:
+            return
+        if self.plain or not self.scales:
+            loops.answer(t, limits, rows, left, *found, *NOTHING)
+            return
+        index = np.flatnonzero(found[2] == loops.BY_WALK)
+        some = [one[index] for one in found]
+        loops.answer(t, limits, self.embed(X[index]), left, *some, *NOTHING)
+        for whole, part in zip(found, some, strict=True):
+            whole[index] = part
+
+    def _one(self, x: NDArray[Any], limits: loops.Limits) -> tuple[float, int, int]:
+        """Answer one row by the kernel itself: one that compiled code must not stand in for."""
+        t = self.tables
+        if self.early is not None:
+            if not t.filtered:
+                limits = limits._replace(filter_low=-np.inf, filter_high=np.inf)
+            row = self.as_they_come(x[None])[0]
+            *found, _ = decide_early(self.early, limits, row, self._reduced_values(x))
+            if found[2] != loops.BY_WALK:
+                return tuple(found)
+            t = t._replace(filtered=False)
+        return walk(t, limits, self.embed(x[None])[0], self._values(x))
+
     def _plain_walks(self, t: loops.Tables, X: NDArray[Any]) -> Walks:
         """Walk by the kernel itself: one that compiled code must not stand in for."""
         K = np.asarray(self.machine.kernel(X, self.machine.vectors), dtype=np.float64)
         walks = [whole_walk(t, x, k.__getitem__) for x, k in zip(self.embed(X), K, strict=True)]
+        heard = np.array([one[0] for one in walks])
+        if self.early is not None:
+            rows, limits = self.as_they_come(X), endless(t)
+            asked = [self._reduced_values(x) for x in X]
+            both = zip(rows, asked, strict=True)
+            early = [decide_early(self.early, limits, row, values)[3] for row, values in both]
+            heard = np.hstack([early, heard[:, 1:]])
         return Walks(
-            np.array([one[0] for one in walks]),
+            heard,
             np.array([one[1] for one in walks]),
             np.concatenate([[-1], walks[-1][2]]),
             np.concatenate([[0.0], walks[-1][3]]),
         )
+
+    def _reduced_values(self, x: NDArray[Any]) -> Any:
+        """Return the kernel values of x and the reduced vectors from one number up to another."""
+        kernel, vectors = self.machine.kernel, self.reduced
+        return lambda i, j: np.asarray(kernel(x[None], vectors[i:j]), dtype=np.float64)[0]
 
     def _values(self, x: NDArray[Any]) -> Any:
         """Return the kernel values of x as a function of which vectors are asked for."""

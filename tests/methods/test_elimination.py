@@ -1,0 +1,75 @@
+"""Several classes by elimination: the vote of all pairs, with fewer of them asked."""
+
+import numpy as np
+import pytest
+from sklearn.datasets import load_digits, load_iris
+from sklearn.svm import SVC
+
+from kmviz import NSVClassifier
+from kmviz.loops.shared import first_with_most_votes
+from kmviz.machines.pairs import by_votes
+from kmviz.methods.elimination import unbeaten
+
+
+@pytest.mark.parametrize("n_classes", [3, 4, 7])
+@pytest.mark.parametrize(
+    "values", [[-1.0, 1.0], [-1.0, 0.0, 1.0], [0.0], [-2.0, -0.0, 0.5]], ids=str
+)
+def test_who_wins_all_pairs_wins_the_vote(n_classes, values):
+    n_pairs = n_classes * (n_classes - 1) // 2
+    outputs = np.random.default_rng(n_classes).choice(values, size=(400, n_pairs))
+    asked = np.zeros(n_pairs)
+
+    def ask(pair, rows):
+        asked[pair] += len(rows)
+        return outputs[rows, pair]
+
+    winner = unbeaten(len(outputs), n_classes, ask)
+    votes = by_votes(outputs, n_classes)
+    sure = winner >= 0
+    np.testing.assert_array_equal(votes[sure].argmax(axis=1), winner[sure])
+    np.testing.assert_array_equal(np.rint(votes[sure]).argmax(axis=1), winner[sure])
+    without_ties = np.rint(votes).max(axis=1) == n_classes - 1
+    np.testing.assert_array_equal(sure, without_ties)
+    assert asked.max() <= len(outputs)  # no pair is asked twice
+    found = np.empty(len(outputs), dtype=np.intp)
+    if 0.0 not in values:  # libsvm gives a zero to the second class, scikit-learn to the first
+        first_with_most_votes(outputs, n_classes, found)
+        np.testing.assert_array_equal(found[sure], winner[sure])
+
+
+def test_few_pairs_are_asked_where_classes_are_apart():
+    outputs = np.random.default_rng(0).normal(size=(500, 45)) + 0.0
+    first, second = np.triu_indices(10, 1)
+    truth = np.arange(500) % 10
+    outputs[np.arange(500)[:, None], np.flatnonzero(first == 0)] = 0.1  # nobody but these matters
+    outputs[(truth[:, None] == first)] = 1.0
+    outputs[(truth[:, None] == second)] = -1.0
+    asked = []
+    winner = unbeaten(500, 10, lambda pair, rows: (asked.append(len(rows)), outputs[rows, pair])[1])
+    np.testing.assert_array_equal(winner, truth)
+    assert sum(asked) / 500 < 18
+
+
+@pytest.mark.parametrize(
+    ("break_ties", "shape"), [(False, "ovr"), (True, "ovr"), (False, "ovo")], ids=str
+)
+def test_predict_is_the_vote_of_decision_function(break_ties, shape):
+    X, y = load_iris(return_X_y=True)
+    svc = SVC(C=0.1, gamma=20.0, break_ties=break_ties, decision_function_shape=shape)
+    clf = NSVClassifier(svc, calibration="train", random_state=0).fit(X[::3], y[::3])
+    rng = np.random.default_rng(0)
+    rows = rng.uniform(X.min(axis=0), X.max(axis=0), size=(400, 4))  # many of them undecided
+    voted = clf.classes_[clf.winners(clf.decision_function(rows))]
+    np.testing.assert_array_equal(clf.predict(rows), voted)
+    np.testing.assert_array_equal(clf.predict(rows[:1]), voted[:1])
+
+
+def test_ten_classes_from_reduced_vectors():
+    X, y = load_digits(return_X_y=True)
+    clf = NSVClassifier(SVC(gamma=0.001, C=10.0), start="reduced", calibration="train")
+    clf.set_params(random_state=0).fit(X[:300], y[:300])
+    rows = X[300:700]
+    voted = clf.classes_[clf.winners(clf.decision_function(rows))]
+    np.testing.assert_array_equal(clf.predict(rows), voted)
+    assert np.mean(voted != clf.estimator_.predict(rows)) < 0.02

@@ -342,6 +342,14 @@ class NSVTrace(Trace):
     stages: Floats
     n_reduced: int = 0
 
+    @property
+    def deciding(self) -> int:
+        """The stage that decided, counted from 0; -1 where the filter or the walk did."""
+        if self.filtered or self.stop or not len(self.stages):
+            return -1
+        _, output, low, high = self.stages.T
+        return int(((output < low) | (output > high)).argmax())
+
 
 @dataclass(frozen=True, eq=False)
 class NSVReading(Reading):

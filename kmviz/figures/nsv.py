@@ -294,7 +294,10 @@ def _verdict(trace: NSVTrace) -> str:
             f"[{trace.filter_low:.3g}, {trace.filter_high:.3g}]; the walk is what it saved"
         )
     if trace.stop == 0:
-        return "The approximation decided; no support vector was touched"
+        decided = "The approximation"
+        if 0 <= trace.deciding < trace.n_reduced:
+            decided = f"{trace.stages[trace.deciding, 0]:.0f} reduced vectors"
+        return f"{decided} decided; no support vector was touched"
     return f"Stopped after {trace.stop:,} of {trace.n_steps:,} support vectors"
 
 

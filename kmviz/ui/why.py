@@ -34,10 +34,15 @@ def _nsv(record: NSVTrace) -> str:
         )
     if k == record.n_steps and record.low[k] <= record.partial[k] <= record.high[k]:
         return f"g never left the band, so all {k:,} support vectors were asked: the sum is f(x)."
-    g, is_high = record.partial[k], record.partial[k] > record.high[k]
-    end = record.high[k] if is_high else record.low[k]
+    g, low, high = record.partial[k], record.low[k], record.high[k]
+    if record.deciding >= 0:
+        size, g, low, high = record.stages[record.deciding]
+    is_high = g > high
+    end = high if is_high else low
     passed = f"g = {g:.3g} {'rose above H' if is_high else 'fell below L'} = {end:.3g}"
     seen = "further than any calibration query of the other class had leaned by then"
+    if 0 <= record.deciding < record.n_reduced:
+        return f"{size:.0f} reduced vectors were enough: {passed}, {seen}."
     if k == 0:
         return f"The approximation of all terms was enough: {passed}, {seen}."
     return f"After {_vectors(k)} {passed}, {seen}."

@@ -12,7 +12,7 @@ from kmviz.evaluation.prices import ending_at, n_stages, prices
 DATA = datasets.load("banana")
 
 
-@pytest.fixture(scope="module", params=["empty", "approximate"])
+@pytest.fixture(scope="module", params=["empty", "approximate", "reduced"])
 def clf(request):
     svc = SVC(C=0.3, gamma=2.0)
     clf = NSVClassifier(svc, start=request.param, n_components=1, random_state=0)
@@ -22,20 +22,20 @@ def clf(request):
 def test_walks_end_where_they_are_made_to(clf):
     engine, rows = clf.engines_[0], DATA.X_test[:50]
     stages, m = n_stages(engine), engine.machine.n_vectors
-    assert stages == (len(engine.tables.ends) if engine.tables.approximate else 0)
+    assert stages == (len(engine.stages) if engine.tables.approximate else 0)
     ends = {
         place: engine.answers(rows, ending_at(engine, place)) for place in range(-1, stages + 2)
     }
     assert (ends[-1].stage == -2).all()
     for stage in range(stages):
         assert (ends[stage].stage == stage).all()
-    assert (ends[stages].touched == 1).all()
-    assert (ends[stages + 1].touched == m).all()
+    assert (engine.stop_of(ends[stages]) == 1).all()
+    assert (engine.stop_of(ends[stages + 1]) == m).all()
 
 
 def test_a_reading_costs_the_sum_of_its_prices(clf):
     found = replace(
-        prices(clf, DATA.X_test, repeats=1), by_filter=1.0, by_stage=(10.0,) * 4, first=100.0,
+        prices(clf, DATA.X_test, repeats=1), by_filter=1.0, by_stage=(10.0,) * 9, first=100.0,
         touched=1000.0, exact=5000.0,
     )  # fmt: skip
     reading = clf.study(DATA.X_test[:300]).read()

@@ -175,7 +175,7 @@ class Walker:
         self, X: NDArray[Any], limits: loops.Limits, found: tuple[Floats, Ints, Ints]
     ) -> None:
         if self.early is not None:
-            self._answer_early(X, limits, found)
+            self._answer_early(self.early, X, limits, found)
             return
         t, rows = self.tables, self.embed(X)
         low, high = (limits.filter_low, limits.filter_high) if t.filtered else (-np.inf, np.inf)
@@ -184,10 +184,14 @@ class Walker:
             loops.answer(t, limits, rows, left, *found, *NOTHING)
 
     def _answer_early(
-        self, X: NDArray[Any], limits: loops.Limits, found: tuple[Floats, Ints, Ints]
+        self,
+        e: nsv_reduced.Early,
+        X: NDArray[Any],
+        limits: loops.Limits,
+        found: tuple[Floats, Ints, Ints],
     ) -> None:
         """Filter and reduced vectors first; only rows that they leave are embedded."""
-        t, e, rows = self.tables, self.early, self.as_they_come(X)
+        t, rows = self.tables, self.as_they_come(X)
         low, high = (limits.filter_low, limits.filter_high) if t.filtered else (-np.inf, np.inf)
         left = ask_filter(e, low, high, rows, found)
         if left and t.before:
@@ -211,9 +215,9 @@ class Walker:
             if not t.filtered:
                 limits = limits._replace(filter_low=-np.inf, filter_high=np.inf)
             row = self.as_they_come(x[None])[0]
-            *found, _ = decide_early(self.early, limits, row, self._reduced_values(x))
+            found = decide_early(self.early, limits, row, self._reduced_values(x))[:3]
             if found[2] != loops.BY_WALK:
-                return tuple(found)
+                return found
             t = t._replace(filtered=False)
         return walk(t, limits, self.embed(x[None])[0], self._values(x))
 

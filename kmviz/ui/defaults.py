@@ -11,7 +11,7 @@ from collections.abc import Mapping
 
 from kmviz import lessons
 from kmviz.machines.named import NAMES
-from kmviz.ui.params import Choice, Control, Drawn, Number, Param, Text
+from kmviz.ui.params import Choice, Control, Drawn, Number, Param, Switch, Text
 
 KERNELS = {
     "linear": "linear",
@@ -45,8 +45,8 @@ MACHINES: dict[str, dict[str, str]] = {
 
 #: The shared choices that say which machine.
 MACHINE = ("kernel", "C", "gamma", "degree")
-#: And those that say which lesson is followed: no part of what is looked at.
-LESSON = ("lesson", "part")
+#: And those that say how it is taught, by which lesson: no part of what is looked at.
+LESSON = ("lesson", "part", "present")
 
 
 def shared(data_names: tuple[str, ...]) -> dict[str, Control]:
@@ -72,6 +72,7 @@ def shared(data_names: tuple[str, ...]) -> dict[str, Control]:
         "query": Control("Query", Number(0, 0, 10_000_000)),
         "lesson": Control("Lesson", Choice("", *lessons.names())),
         "part": Control("Part", Number(None, 1, 99, whole=True)),
+        "present": Control("Present", Switch()),
     }  # fmt: skip
 
 

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 
 import streamlit as st
 
-from kmviz.ui import controls, lesson, menu, problem, sketch, state, words, work
+from kmviz.ui import controls, lesson, menu, present, problem, sketch, state, words, work
 from kmviz.ui.params import Control, Param
 
 ICON = "🧭"  # in the browser's tab: a :material/ icon there would ask a font host
@@ -58,6 +58,7 @@ def frame(
     with st.sidebar:
         controls.choose_query(len(current.data.y_test))
         copy_link()
+        present.button()
         words.panel()
     return problem.replace(current, query=st.session_state["query"])
 
@@ -69,13 +70,14 @@ def frame_without_data(
     _begin(title, own, heading)
     with st.sidebar:
         copy_link()
+        present.button()
         words.panel()
 
 
 def _begin(title: str, own: Mapping[str, Control | Param] | None, heading: str | None) -> None:
     st.set_page_config(page_title=f"{title} · kmviz", page_icon=ICON, layout="wide")
-    st.html(_ROOM)
     state.arrive(title, own, menu.named(title).opening)
+    st.html(_ROOM + present.style())
     with st.sidebar:
         place = st.container()
         for entry in menu.PAGES:
@@ -94,6 +96,7 @@ def _begin(title: str, own: Mapping[str, Control | Param] | None, heading: str |
 def finish() -> None:
     """End a page: fill in the lesson's figures, write the choices into the URL, make the rest."""
     lesson.end()
+    present.bar()
     state.settle()
     work.catch_up()
 
@@ -106,3 +109,5 @@ def copy_link() -> None:
         else:
             st.caption("Rebuilds this view: data, machine, query and what this page shows.")
         st.code(state.address(), language=None, wrap_lines=True)
+        if st.toggle("QR code", key="qr"):
+            present.code(state.address())

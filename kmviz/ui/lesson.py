@@ -14,7 +14,7 @@ import streamlit as st
 
 from kmviz import lessons
 from kmviz.lessons import Lesson, Part
-from kmviz.ui import menu, state
+from kmviz.ui import handout, menu, present, state
 
 _NOTED, _OPEN = "kmviz.noted", "kmviz.part"
 _FIGURES, _REVEALED = "kmviz.figures", "kmviz.revealed"
@@ -47,6 +47,8 @@ def link(lesson: Lesson, number: int, label: str, icon: str) -> None:
     """Draw a link to a part of a lesson, in its own view."""
     part = lesson.parts[number - 1]
     view = part.view | {"lesson": lesson.slug, "part": str(number)}
+    if present.is_on():
+        view |= {"present": "true"}
     page = menu.named(part.page)
     if state.here() != part.page:
         menu.page_link(page, label, view, icon)
@@ -114,12 +116,13 @@ def _choose(now: _Open) -> None:
             key=now.key, label_visibility="collapsed",
         )  # fmt: skip
         st.button(
-            "Reveal", key=f"{now.key}_reveal", disabled=choice is None, width="stretch",
-            on_click=_reveal, args=(now.key, choice), type="primary",
+            "Reveal", key=f"{now.key}_reveal", width="stretch", type="primary",
+            disabled=choice is None and not present.is_on(),  # a class has voted by hands
+            on_click=_reveal, args=(now.key, -1 if choice is None else choice),
         )  # fmt: skip
         return
-    is_right = now.part.choices[taken][1]
-    st.markdown("**Right.**" if is_right else "**Not quite.**")
+    if taken >= 0:
+        st.markdown("**Right.**" if now.part.choices[taken][1] else "**Not quite.**")
     for k, (text, right) in enumerate(now.part.choices):
         mark = ":green[:material/check_circle:]" if right else ":material/radio_button_unchecked:"
         st.markdown(f"{mark} {text}{' *(your choice)*' if k == taken else ''}")
@@ -142,7 +145,20 @@ def _ways(now: _Open) -> None:
         elif after:
             link(lessons.load(after[0]), 1, "Next", ":material/arrow_forward:")
     with st.container(horizontal=True, horizontal_alignment="right"):
+        st.download_button(
+            "Handout", lambda: _handout(lesson), f"{lesson.slug}.html", "text/html",
+            type="tertiary", key="handout", on_click="ignore", icon=":material/print:",
+            help="Questions with room to write, answers on a page apart: a page to print.",
+        )  # fmt: skip
         st.button("End the lesson", key="lesson_end", type="tertiary", on_click=_leave)
+
+
+def _handout(lesson: Lesson) -> str:
+    """Return the lesson on paper, with the figures of the parts that were looked at."""
+    seen = st.session_state.get(_FIGURES, {})
+    parts = range(1, len(lesson.parts) + 1)
+    figures = {n: seen.get(f"lesson_{lesson.slug}_{n}", {}) for n in parts}
+    return handout.page(lesson, state.root(), figures)
 
 
 def _leave() -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 
@@ -21,6 +22,11 @@ class Page:
     icon: str
     line: str
     opening: Mapping[str, str]
+
+    @property
+    def path(self) -> str:
+        """What follows the host in a link to the page."""
+        return re.sub(r"^(pages/\d+_|app)|\.py$", "", self.file)
 
 
 #: The pages of the methods: each once, with the icon and the line of the method it is for.

@@ -170,6 +170,13 @@ class Flag(Param):
         return "true" if value else "false"
 
 
+class Switch(Flag):
+    """On, or left out."""
+
+    def write(self, value: Any) -> str | None:
+        return "true" if value else None
+
+
 class Text(Param):
     """A word whose meaning depends on other parameters (a pair of classes)."""
 

@@ -201,10 +201,14 @@ def is_at(view: Mapping[str, str], opening: Mapping[str, str]) -> bool:
 def address() -> str:
     """Return the whole URL that rebuilds this view, with the host that the visitor came by."""
     here = urlsplit(st.context.url or "")
+    return f"{root()}{here.path or '/'}?{urlencode(link(), safe=',')}"
+
+
+def root() -> str:
+    """Return where the app is, by the host that the visitor came by."""
     came = urlsplit(st.context.headers.get("Origin") or "")
-    host = came if came.netloc else here
-    query = urlencode(link(), safe=",")
-    return urlunsplit((host.scheme, host.netloc, here.path or "/", query, ""))
+    host = came if came.netloc else urlsplit(st.context.url or "")
+    return urlunsplit((host.scheme, host.netloc, "", "", ""))
 
 
 def _is_drawn(name: str) -> bool:

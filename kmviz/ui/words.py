@@ -40,7 +40,7 @@ def meaning(figure: str) -> str:
 
 def intro(text: str, *terms: str) -> None:
     """Draw a page's first sentence, the terms of its first screen explained by hover or tap."""
-    st.markdown(text, help=listed(*terms))
+    st.container(key="intro").markdown(text, help=listed(*terms))
 
 
 def listed(*terms: str) -> str:

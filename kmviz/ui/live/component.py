@@ -104,6 +104,7 @@ def show(
         ],
         "note": None if note is None else words(note, 0, count, "note"),
         "columns": columns,
+        "present": bool(st.session_state.get("present")),
         "clicks": on_click is not None,
         "picked": {name: _picked(sent) for name, sent in specs.items()},
     }

@@ -16,6 +16,9 @@ class Live {
       ms: (key) => this.views.get(key)?.view.ms,
       place: (key, layer, k) => this.placeOf(key, layer, k),
     };
+    this.front = 0;
+    this.asked = ({ detail }) => this.root.offsetParent && (detail === "play" ? this.slider.button.click() : this.turn());
+    document.addEventListener("kmviz", this.asked);
     this.watch = new ResizeObserver(() => this.refresh());
     this.watch.observe(this.stage);
     arrived.waiting.set(mount, () => this.refresh());
@@ -40,16 +43,26 @@ class Live {
     this.draw();
   }
 
+  // Shows the next picture, where there is room for one only.
+  turn() {
+    this.front += 1;
+    this.digests = "";
+    this.refresh();
+  }
+
   load([bar, ...parts], stand) {
     this.bar = decode(bar.bytes);
     this.slider.load(this.bar);
     this.root.hidden = false;
     this.root.dataset.kmvizLive = this.bar.param;
-    this.stage.style.setProperty("--columns", this.bar.columns);
+    const before = this.views, { present, columns } = this.bar;
+    this.stage.style.setProperty("--columns", present ? 1 : columns);
     this.stage.style.setProperty("--narrow", this.bar.columns > 3 ? 2 : 1);
-    const before = this.views;
-    this.views = new Map(parts.map((part) => {
+    const seen = present ? [parts[this.front % parts.length]] : parts; // in front of a class: one picture
+    this.views = new Map(seen.map((part) => {
       const spec = part.spec ?? (part.spec = decode(part.bytes)), known = before.get(spec.key);
+      spec.usual ??= spec.height;
+      if (spec.usual) spec.height = present ? Math.max(spec.usual, globalThis.innerHeight - 360) : spec.usual;
       const entry = known?.kind === spec.kind ? known : this.viewOf(spec);
       if (entry.digest !== part.digest) entry.view.load(spec);
       spec.layers?.forEach((layer, k) => { layer.picked = this.bar.picked[spec.key][k]; });
@@ -144,6 +157,7 @@ class Live {
 
   end() {
     this.slider.end();
+    document.removeEventListener("kmviz", this.asked);
     this.watch.disconnect();
     arrived.waiting.delete(this.mount);
     arrived.stands.delete(this.mount); // the next one counts its moves anew

@@ -13,10 +13,10 @@ function readTheme(element) {
     diverging: list("chart-diverging-colors"),
     grey: [named.paper, named.ink],
   };
-  const font = get("font") || "sans-serif";
-  const key = JSON.stringify([named, ramps, font]);
+  const font = get("font") || "sans-serif", large = parseFloat(getComputedStyle(document.documentElement).fontSize) / 16;
+  const key = JSON.stringify([named, ramps, font, large]);
   const shades = Object.fromEntries(Object.entries(ramps).map(([name, colors]) => [name, ramp(colors)]));
-  return { key, named, ramps, shades, font: (size, weight = 400) => `${weight} ${size}px ${font}` };
+  return { key, named, ramps, shades, font: (size, weight = 400) => `${weight} ${size * large}px ${font}` };
 }
 
 // Colours of a scale as packed pixels, from its first to its last.

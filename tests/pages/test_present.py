@@ -1,0 +1,64 @@
+"""In front of a class: presenting, codes, handouts."""
+
+import re
+
+from kmviz import lessons
+from kmviz.ui import handout, menu, present
+from tests.pages.helpers import open_page, run
+
+COST = lessons.load("cost")
+VIEW = COST.parts[0].view | {"lesson": "cost", "part": "1"}
+
+
+def test_presenting_is_a_part_of_the_link_and_of_the_way_on():
+    app = open_page(present="true", **VIEW)
+    assert any("font-size: 125%" in one.value for one in app.get("html"))
+    assert app.button(key="present_end")
+    app.button(key="to_cost_2_Next").click()
+    run(app)
+    assert (app.query_params["part"], app.query_params["present"]) == ("2", "true")
+    app.button(key="present_end").click()
+    run(app)
+    assert "present" not in app.query_params
+    assert app.query_params["part"] == "2"
+    assert not any("font-size: 125%" in one.value for one in app.get("html"))
+
+
+def test_a_class_votes_by_hands_and_the_answer_is_revealed_without_a_choice():
+    app = open_page(present="true", **VIEW)
+    app.button(key="lesson_cost_1_reveal").click()
+    run(app)
+    assert "It keeps 267 of 2,000 points" in app.sidebar.success[0].value
+    said = "\n".join(one.value for one in app.sidebar.markdown)
+    assert "check_circle:] Those along the edges" in said
+    assert "Not quite" not in said
+    assert "your choice" not in said
+
+
+def test_anything_but_true_presents_nothing():
+    app = open_page(present="yes", data="sketch")
+    assert "present_end" not in {button.key for button in app.button}
+
+
+def test_a_handout_has_every_question_and_its_answers_apart():
+    page = handout.page(COST, "http://class:8501", {1: {"Support vectors": "267", "Kept": "13%"}})
+    questions, answers = page.split('<section class="answers">')
+    for part in COST.parts:
+        assert part.question[:40] in questions
+        assert part.answer[-30:] not in questions
+        assert part.answer[-30:] in answers
+    assert "It keeps 267 of ____ (Training rows) points (13%)" in answers
+    links = re.findall(r'href="([^"]*)"', questions)
+    assert links[1] == handout.link(COST, 2, "http://class:8501").replace("&", "&amp;")
+    assert page.count("<svg") == len(COST.parts)
+    assert "src=" not in page, "nothing is fetched"
+
+
+def test_links_of_a_handout_lead_to_the_pages():
+    assert menu.named("Start").path == ""
+    assert menu.named("Nearest support vectors").path == "Nearest_Support_Vectors"
+
+
+def test_a_link_too_long_for_a_code_has_none():
+    assert present.svg("http://localhost/?drawn=" + "A" * 1200).startswith("<svg")
+    assert present.svg("x" * 4000) is None

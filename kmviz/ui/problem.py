@@ -24,8 +24,11 @@ from kmviz.ui.work import Private, Shelf
 
 #: Steps of training: enough for any machine that settles, some seconds for one that does not.
 MOST_ITERATIONS = 2_000_000
+#: Where the kernel's rows do not fit libsvm's cache they are computed again and again: then as
+#: many steps as these seconds allow, at so many nanoseconds a row, and more for each feature.
+MOST_SECONDS, CACHE_BYTES, NANOSECONDS, A_FEATURE = 15.0, 200 * 2**20, 10.0, 0.1
 _loaded, _trained = Shelf(8), Shelf(16)
-_REMEDY = "Choose a smaller gamma, degree or C on the left: the kernel's values are very large."
+_REMEDY = "Choose a smaller gamma, degree or C on the left, or fewer rows."
 
 
 @dataclass(frozen=True, eq=False)
@@ -88,7 +91,7 @@ class Problem:
     @property
     def is_unfinished(self) -> bool:
         """Whether training was stopped before it had settled."""
-        return int(self.svc.n_iter_.max()) >= MOST_ITERATIONS
+        return int(self.svc.n_iter_.max()) >= self.svc.max_iter
 
     @property
     def names(self) -> tuple[str, str]:
@@ -176,7 +179,7 @@ def current(data: Dataset, at_the_end: Callable[[], None]) -> Problem:
         st.stop()
     if problem.is_unfinished:
         st.warning(
-            f"Training was stopped after {MOST_ITERATIONS:,} steps without settling. {_REMEDY}",
+            f"Training was stopped after {problem.svc.max_iter:,} steps without settling. {_REMEDY}",
             icon=":material/warning:",
         )
     encoder = session[state.UPLOAD].encoder if name == "upload" else None
@@ -219,6 +222,22 @@ def _train(
     )
 
 
+def most_iterations(X: NDArray[Any]) -> int:
+    """Return after how many steps training on X is stopped.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> most_iterations(np.empty((2_000, 2))), most_iterations(np.empty((20_000, 2)))
+    (2000000, 73529)
+    """
+    n, d = X.shape
+    if 4 * n * n <= CACHE_BYTES:
+        return MOST_ITERATIONS
+    afforded = 1e9 * MOST_SECONDS / (n * (NANOSECONDS + A_FEATURE * d))
+    return min(MOST_ITERATIONS, max(n // 2, int(afforded)))
+
+
 def fit(
     X: NDArray[Any],
     y: NDArray[Any],
@@ -232,7 +251,7 @@ def fit(
     scikit-learn is slow with a callable kernel. The normalised polynomial kernel is a plain
     power of dot products of the embedded rows, so the SVC is trained on those.
     """
-    svc = named_svc(kernel, C, gamma or "scale", degree or 3, max_iter=MOST_ITERATIONS)
+    svc = named_svc(kernel, C, gamma or "scale", degree or 3, max_iter=most_iterations(X))
     if not callable(svc.kernel):
         svc.fit(X, y)
         return svc, KernelMachine.from_estimator(svc), svc

@@ -33,18 +33,24 @@ def train_filter(rows: NDArray[Any], side: NDArray[Any], exact: NDArray[Any]) ->
     -------
     (weights, bias) or None
         None where there is nothing to learn: a single side, or an output that does not grow
-        with the machine's.
+        with the machine's, or rows all in one place.
     """
     if len(np.unique(side)) < 2:
         return None
     center = rows.mean(axis=0, dtype=np.float64)
-    scale = np.sqrt(np.mean(np.sum((rows - center) ** 2, axis=1))) or 1.0
+    largest = float(np.abs(rows - center).max())
+    if not 0 < largest < np.inf:
+        return None
+    away = (rows - center) / largest  # whose squares are numbers, however small the rows
+    scale = largest * float(np.sqrt(np.mean(np.sum(away**2, axis=1))))
     svm = LinearSVC(dual=False)
     with warnings.catch_warnings():
         # A filter that stopped early is only a weaker filter: its thresholds are measured.
         warnings.simplefilter("ignore", ConvergenceWarning)
         svm.fit((rows - center) / scale, side)
     weights = svm.coef_[0] / scale
+    if not np.isfinite(weights).all():
+        return None
     bias = float(weights @ center - svm.intercept_[0])
     output = rows @ weights - bias
     # Least squares through the origin: the sign stays, and outputs of queries that the filter

@@ -3,6 +3,7 @@
 # make test   install test tools and a browser (once), then lint, types and all tests
 # make docs   the documentation into site/, every example run
 # make bench  the speed tables            make papers  the papers' tables, ours beside theirs
+# make fuzz   degenerate data, broken files, odd links, hostile models, for MINUTES=2 or more
 
 PYTHON ?= python3
 PORT   ?= 8501
@@ -15,7 +16,7 @@ LOOPS  := $(wildcard kmviz/loops/*.py)
 # One BLAS thread a process: tests run in parallel processes, and speed is stated for one thread.
 ONE_THREAD := OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 MKL_NUM_THREADS=1
 
-.PHONY: run test check static lint bench papers docs install clean help
+.PHONY: run test check static lint bench papers fuzz docs install clean help
 
 run: install
 	$(PY) -m streamlit run app.py --server.port $(PORT) --server.address $(HOST)
@@ -36,6 +37,9 @@ bench: install $(VENV)/.test-tools
 
 docs: install $(VENV)/.docs-tools
 	$(ONE_THREAD) $(PY) -m sphinx -q -W -b html docs site
+
+fuzz: install $(VENV)/.test-tools
+	$(ONE_THREAD) $(PY) -m tests.fuzz --minutes $(or $(MINUTES),2)
 
 papers: install
 	$(ONE_THREAD) $(PY) -m kmviz papers $(if $(FULL),--full)
@@ -79,4 +83,4 @@ clean:
 	rm -rf $(VENV) site docs/generated docs/auto_gallery docs/sg_execution_times.rst .mypy_cache .pytest_cache .ruff_cache
 
 help:
-	@sed -n 1,5p Makefile
+	@sed -n 1,6p Makefile

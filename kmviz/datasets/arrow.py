@@ -49,11 +49,12 @@ def arrow_frames(
                 _refuse_above(decoded, most, name)
             batch.validate(full=True)  # text that is none would fail much later
             _refuse_long_text(batch, name)
-            frame = pa.Table.from_batches([batch]).to_pandas(ignore_metadata=True)
+            plain = pa.Table.from_batches([batch]).replace_schema_metadata(None)
+            frame = plain.to_pandas(ignore_metadata=True)
             frame.index = pd.RangeIndex(start, start + len(frame))
             start += len(frame)
             yield frame
-    except (pa.ArrowException, OSError, struct.error) as error:
+    except (pa.ArrowException, OSError, struct.error, UnicodeDecodeError, MemoryError) as error:
         raise DataError(f"{name} is damaged: {str(error).rstrip('.')}. Save it again.") from error
 
 

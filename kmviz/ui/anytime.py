@@ -37,7 +37,7 @@ TUNED, COMPARED, STEPS, TIMED = 200, 300, 200, 200
 
 OWN = {"basis": Choice(*ORDERS), "step": Number(5, 1, 20_000)}
 
-_records, _closings, _times = Shelf(32), Shelf(8), Shelf(8)
+_records, _closings, _times = Shelf(), Shelf(), Shelf()
 
 
 def choices(problem: Problem) -> list[str]:
@@ -80,10 +80,11 @@ def band(record: AnytimeTrace) -> tuple[Any, Any]:
 
 def compared(problem: Problem) -> dict[str, Closing]:
     """Return how the intervals close under every order, over the first steps."""
+    orders = choices(problem)
 
     def close() -> dict[str, Closing]:
         found = {}
-        for order in choices(problem):
+        for order in orders:
             short = {**parameters(order), "max_steps": STEPS}
             found[order] = show(problem, "anytime", short, most=COMPARED).study.closing()
         return found

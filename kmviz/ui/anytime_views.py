@@ -19,7 +19,7 @@ from kmviz.ui.work import Shelf
 #: Steps up to which each has its place on the slider, and places for all those after them.
 EACH, AFTER = 30, 20
 
-_views = Shelf(8)
+_views = Shelf()
 
 
 def slider(now: Shown) -> int:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, field
+from functools import partial
 from typing import Any
 
 import pandas as pd
@@ -18,7 +19,6 @@ from kmviz.evaluation.compare import Bench, as_table, steps_of, trained
 from kmviz.evaluation.peers import PEERS
 from kmviz.evaluation.reference import reference, trained_reference
 from kmviz.figures.compare import frontier
-from kmviz.methods import progress
 from kmviz.methods.register import COMPARE, method_offering, offered
 from kmviz.ui import lesson, model, state
 from kmviz.ui.maps import CELLS
@@ -50,7 +50,7 @@ FIRST = ("name", "accuracy", "disagreement", "batch_us", "batch_ratio", "honest_
 _REPEATS, _SECONDS = 2, 0.1
 _OPEN = "kmviz.open"
 _MOST_VECTORS = 48  # as many as the reduced set's page draws
-_measurements = Shelf(6)
+_measurements = Shelf()
 
 
 @dataclass(frozen=True, eq=False)
@@ -74,10 +74,11 @@ class Measurements:
     efforts: dict[str, NDArray[Any]] = field(default_factory=dict)
 
     def measure(self, name: str) -> None:
-        """Train and measure one setting."""
-        self.rows[name] = self.bench.measured(
-            resolve([name])[name], lambda fitted: self.ask(name, fitted)
-        )
+        """Train and measure one setting, unless another session has meanwhile."""
+        if name not in self.rows:
+            self.rows[name] = self.bench.measured(
+                resolve([name])[name], lambda fitted: self.ask(name, fitted)
+            )
 
     def ask(self, name: str, fitted: Any) -> None:
         """Count what a fitted classifier takes for the rows that are drawn."""
@@ -109,20 +110,14 @@ def measured(known: Measurements, names: list[str]) -> pd.DataFrame:
     """Return a row for each setting, measuring what is not known; an interrupted run goes on."""
     missing = [name for name in names if name not in known.rows]
     place = st.empty()
-    if missing:
-        shown(lambda: _measure(known, missing, place), "Measuring:")
-        place.empty()
-    return as_table({name: known.rows[name] for name in ["exact", *names]})
-
-
-def _measure(known: Measurements, missing: list[str], place: Any) -> None:
-    """Measure one after another, with a picture of what is known so far."""
     for done, name in enumerate(missing):
         so_far = picture(as_table(known.rows))
         place.plotly_chart(so_far, key=f"so_far_{done}", alt="The settings measured so far.")
-        with progress.part(done / len(missing), (done + 1) / len(missing), f"{title_of(name)}: "):
-            progress.report(0.0, "")
-            known.measure(name)
+        text = f"Measuring: {title_of(name)}:"
+        shown(partial(known.measure, name), text, ("measure", id(known), name))
+    if missing:
+        place.empty()
+    return as_table({name: known.rows[name] for name in ["exact", *names]})
 
 
 def picture(table: pd.DataFrame) -> Any:

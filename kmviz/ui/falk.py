@@ -51,7 +51,7 @@ MOST_TIMES = 8
 #: Test rows that an SVM of their own is trained for.
 LAZY_ROWS = 200
 
-_regions, _sweeps, _asked, _gaps = Shelf(8), Shelf(48), Shelf(64), Shelf(32)
+_regions, _sweeps, _asked, _gaps = Shelf(), Shelf(), Shelf(), Shelf()
 
 
 @dataclass(frozen=True, eq=False)

@@ -20,7 +20,7 @@ from kmviz.ui.work import Shelf
 #: Images of a neighbourhood that are drawn at most.
 MOST_IMAGES = 16
 
-_grids = Shelf(64)
+_grids = Shelf()
 
 
 @dataclass(frozen=True, eq=False)

@@ -25,9 +25,9 @@ from kmviz.ui.work import Shelf
 #: Test rows that a study reads; more are sampled, evenly.
 MOST_ROWS = 2_000
 
-_fitted, _studies = Shelf(12), Shelf(12)
+_fitted, _studies = Shelf(), Shelf()
 #: Classifiers that others are refitted from: they hold what calibrates them.
-_sources = Shelf(3)
+_sources = Shelf()
 
 
 @dataclass(frozen=True, eq=False)

@@ -27,7 +27,7 @@ EACH, AFTER, STRIP = 30, 20, 8
 _AT = "kmviz.followed"
 _MARKS = ("●", "◆")
 
-_views = Shelf(8)
+_views = Shelf()
 
 
 @dataclass(frozen=True, eq=False)

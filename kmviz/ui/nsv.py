@@ -51,7 +51,7 @@ COMPARED: dict[str, dict[str, Any]] = {
 WINDOWS = (0, 2, 10, 50, 200)
 FEW = 500
 
-_tables, _prices = Shelf(8), Shelf(64)
+_tables, _prices = Shelf(), Shelf()
 
 
 def shown(problem: Problem) -> Shown:

@@ -12,7 +12,7 @@ from kmviz.ui.problem import Problem
 from kmviz.ui.work import Shelf
 
 GRID = 100
-_planes, _axes = Shelf(16), Shelf(16)
+_planes, _axes = Shelf(), Shelf()
 
 
 def plane(problem: Problem, size: int = GRID) -> Plane:

@@ -26,8 +26,8 @@ from kmviz.ui.work import Private, Shelf
 MOST_ITERATIONS = 2_000_000
 #: Where the kernel's rows do not fit libsvm's cache they are computed again and again: then as
 #: many steps as these seconds allow, at so many nanoseconds a row, and more for each feature.
-MOST_SECONDS, CACHE_BYTES, NANOSECONDS, A_FEATURE = 15.0, 200 * 2**20, 10.0, 0.1
-_loaded, _trained = Shelf(8), Shelf(16)
+MOST_SECONDS, CACHE_BYTES, NANOSECONDS, A_FEATURE = 6.0, 200 * 2**20, 10.0, 0.1
+_loaded, _trained = Shelf(), Shelf()
 _REMEDY = "Choose a smaller gamma, degree or C on the left, or fewer rows."
 
 
@@ -179,7 +179,8 @@ def current(data: Dataset, at_the_end: Callable[[], None]) -> Problem:
         st.stop()
     if problem.is_unfinished:
         st.warning(
-            f"Training was stopped after {problem.svc.max_iter:,} steps without settling. {_REMEDY}",
+            f"Training was stopped after {problem.svc.max_iter:,} steps without settling. "
+            f"{_REMEDY}",
             icon=":material/warning:",
         )
     encoder = session[state.UPLOAD].encoder if name == "upload" else None
@@ -229,7 +230,7 @@ def most_iterations(X: NDArray[Any]) -> int:
     --------
     >>> import numpy as np
     >>> most_iterations(np.empty((2_000, 2))), most_iterations(np.empty((20_000, 2)))
-    (2000000, 73529)
+    (2000000, 29411)
     """
     n, d = X.shape
     if 4 * n * n <= CACHE_BYTES:

@@ -43,7 +43,7 @@ OWN = {
 #: Vectors at most, rows that errors rest on at most, and rows that times are taken with.
 MOST_VECTORS, MOST_ROWS, TIMED_ROWS = 48, 10_000, 500
 
-_curves = Shelf(8)
+_curves = Shelf()
 
 
 @dataclass(frozen=True, eq=False)

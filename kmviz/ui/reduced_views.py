@@ -21,7 +21,7 @@ SIZES = (*range(1, 17), 18, 20, 24, 28, 32, 40, 48)
 #: Images shown at a size at most; queries drawn at most where there is no map.
 MOST_IMAGES, DRAWN = 20, 2_000
 
-_read = Shelf(6)
+_read = Shelf()
 
 
 @dataclass(frozen=True, eq=False)

@@ -53,7 +53,7 @@ GROWN, TAKEN_BACK = 12, 20
 #: Vectors of the reduced set beside the tree, at most.
 MOST_REDUCED = 16
 
-_studies, _curves = Shelf(12), Shelf(8)
+_studies, _curves = Shelf(), Shelf()
 
 
 def shown(problem: Problem) -> Shown:

@@ -22,7 +22,7 @@ EACH, SECOND = 20, 40
 #: Test queries drawn on the map, to be clicked.
 DRAWN = 60
 
-_views = Shelf(8)
+_views = Shelf()
 
 
 def slider(now: Shown) -> int:

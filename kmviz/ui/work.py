@@ -1,10 +1,11 @@
-"""Long work: done once, kept, and shown as a bar while it lasts.
+"""Long work: done once, by a pool, kept, and shown as a bar while it lasts.
 
 What a page does not show first is made after it is drawn, and the page is run again with it. A
 choice made meanwhile ends the work at its next report, as Streamlit ends a run where it draws.
 
 What is made of embedded data is kept for all sessions. What is made of a visitor's own is kept in
-that visitor's session, and goes with it: its key holds a `Private` name.
+that visitor's session, and goes with it: its key holds a `Private` name. Both are bounded by the
+memory that they take: what was not asked for the longest goes first.
 """
 
 from __future__ import annotations
@@ -12,16 +13,23 @@ from __future__ import annotations
 import time
 from collections import OrderedDict
 from collections.abc import Callable, Hashable
+from contextvars import ContextVar
 from threading import Lock
 from typing import Any, TypeVar
 
 import streamlit as st
 
 from kmviz.methods import progress
+from kmviz.ui.pool import POOL, is_inside
+from kmviz.ui.sizes import size_of
 
 Made = TypeVar("Made")
 
-_PLACE, _LATER = "kmviz.bars", "kmviz.later"
+#: Bytes that are kept for all sessions together, and for each session of its own.
+SHARED_BYTES, OWN_BYTES = 384 * 2**20, 128 * 2**20
+
+_PLACE, _OWN = "kmviz.bars", "kmviz.kept_things"
+_LATER, _ONCE = "kmviz.later", "kmviz.made_later"
 #: Seconds of work after which a page is drawn again with what there is.
 _PATIENCE = 2.0
 
@@ -43,42 +51,61 @@ def is_private(key: Any) -> bool:
     return isinstance(key, Private)
 
 
-class Shelf:
-    """What was made, by key: the latest `most` of them, each made by one session only.
+class Kept:
+    """Things by key, the latest of them, up to so many bytes.
 
     Parameters
     ----------
     most : int
-        How many are kept, of all sessions together, and of what is one session's own.
+        Bytes; the latest thing stays, however large.
     """
 
     def __init__(self, most: int) -> None:
-        self.most = most
-        self._shared: OrderedDict[Hashable, Any] = OrderedDict()
-        self._locks: dict[Hashable, Lock] = {}
+        self.most, self.total = most, 0
+        self._things: OrderedDict[Hashable, tuple[Any, int]] = OrderedDict()
         self._lock = Lock()
 
-    def get(self, key: Hashable, make: Callable[[], Made], text: str = "") -> Made:
-        """Return what `key` stands for, making it behind a bar that begins with `text`."""
-        made = self._own() if is_private(key) else self._shared
+    def find(self, key: Hashable) -> tuple[Any] | None:
+        """Return the thing, alone in a tuple; None where it is not kept."""
         with self._lock:
-            if key in made:
-                made.move_to_end(key)
-                return made[key]
-            making = self._locks.setdefault(key, Lock())
-        with making:
-            if key not in made:  # else another session has made it meanwhile
-                found = shown(make, text) if text else make()
-                with self._lock:
-                    made[key] = found
-                    while len(made) > self.most:
-                        made.popitem(last=False)
-            with self._lock:
-                self._locks.pop(key, None)
-                return made[key]
+            if key not in self._things:
+                return None
+            self._things.move_to_end(key)
+            return (self._things[key][0],)
+
+    def put(self, key: Hashable, thing: Any) -> None:
+        """Keep a thing, and let go of the oldest where it is too much."""
+        size = size_of(thing)
+        with self._lock:
+            self.total += size - self._things.pop(key, (None, 0))[1]
+            self._things[key] = (thing, size)
+            while self.total > self.most and len(self._things) > 1:
+                self.total -= self._things.popitem(last=False)[1][1]
+
+
+_shared = Kept(SHARED_BYTES)
+_own: ContextVar[Kept | None] = ContextVar("_own", default=None)
+
+
+class Shelf:
+    """What was made, by key; each thing is made once for all who ask."""
+
+    def get(self, key: Hashable, make: Callable[[], Made], text: str = "") -> Made:
+        """Return what `key` stands for, making it behind a bar that begins with `text`.
+
+        Without a text it is made at once, in the page's own run: for what takes a moment.
+        """
+        kept, place = (self._own() if is_private(key) else _shared), (id(self), key)
+        found = kept.find(place)
+        if found is None:
+            found = (shown(lambda: self._made(kept, place, make), text, place),)
+        return found[0]
 
     def later(self, key: Hashable, make: Callable[[], Made], text: str) -> Made | None:
         """Return what `key` stands for, None where it is to be made once the page is drawn.
+
+        What was made for this session and is too much to be kept is not asked for again: the page
+        would be run without end.
 
         Parameters
         ----------
@@ -86,18 +113,31 @@ class Shelf:
         """
         if self.holds(key):
             return self.get(key, make)
-        asked = st.session_state.setdefault(_LATER, {})
-        asked[id(self), key] = lambda: self.get(key, make, text)
+        asked, once = (st.session_state.setdefault(name, {}) for name in (_LATER, _ONCE))
+        if (id(self), key) not in once:
+            asked[id(self), key] = lambda: self.get(key, make, text)
         return None
 
     def holds(self, key: Hashable) -> bool:
         """Whether it is made already."""
-        with self._lock:
-            return key in (self._own() if is_private(key) else self._shared)
+        kept = self._own() if is_private(key) else _shared
+        return kept.find((id(self), key)) is not None
 
-    def _own(self) -> OrderedDict[Hashable, Any]:
-        """What this session keeps for itself."""
-        return st.session_state.setdefault(f"kmviz.shelf.{id(self)}", OrderedDict())
+    def _made(self, kept: Kept, place: Hashable, make: Callable[[], Made]) -> Made:
+        found = kept.find(place)  # another session may have made it meanwhile
+        if found is None:
+            found = (make(),)
+            kept.put(place, found[0])
+        return found[0]
+
+    def _own(self) -> Kept:
+        """What this session keeps for itself; in a job, what the session does that waits."""
+        return _own.get() or own_things()
+
+
+def own_things() -> Kept:
+    """Return what this session keeps for itself."""
+    return st.session_state.setdefault(_OWN, Kept(OWN_BYTES))
 
 
 def bars_here() -> None:
@@ -114,27 +154,43 @@ def catch_up() -> None:
     """Make what was left for later and run the page again with it; the last thing a page does."""
     start = time.monotonic()
     asked = st.session_state.pop(_LATER, {})
-    for make in asked.values():
+    for place, make in asked.items():
         make()
+        st.session_state[_ONCE][place] = True
         if time.monotonic() - start > _PATIENCE:
             break
     if asked:
         st.rerun()
 
 
-def shown(make: Callable[[], Made], text: str) -> Made:
-    """Return `make()`, its progress shown as a bar."""
+def shown(make: Callable[[], Made], text: str, key: Hashable | None = None) -> Made:
+    """Return `make()`, done by the pool, its progress shown as a bar.
+
+    Parameters
+    ----------
+    text : what the bar begins with; without one, the work is done here and now
+    key : stands for the work: it is done once for all who wait for it
+    """
+    if not text:
+        return make()
+    if is_inside():  # of a job already, whose bar this is
+        with progress.part(0.0, 1.0, f"{text} "):
+            return make()
     place = st.session_state.get(_PLACE) or st.empty()
-    bar, said = place.progress(0.0, text), 0.0
+    bar, said = place.progress(0.0, text), ("", 0.0)
 
     def show(share: float, now: str) -> None:
         nonlocal said
-        if time.monotonic() - said > 0.1:  # the browser need not hear of every step
-            said = time.monotonic()
+        heard = (now, round(share, 2))
+        if heard != said:
             bar.progress(share, f"{text} {now}" if now else text)
+            said = heard
+        else:
+            st.session_state.get(_PLACE)  # where Streamlit ends the run of one who left
 
+    token = _own.set(own_things())
     try:
-        with progress.listening(show):
-            return make()
+        return POOL.wait(key if key is not None else object(), make, show)
     finally:
+        _own.reset(token)
         place.empty()

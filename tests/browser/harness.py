@@ -31,6 +31,15 @@ _AT_REST = """() => {
 @contextmanager
 def serve(log: Path, script: str = "app.py") -> Iterator[str]:
     """Run the app, or another script, on a free port; gives its address."""
+    with serve_process(log, script) as (address, _):
+        yield address
+
+
+@contextmanager
+def serve_process(
+    log: Path, script: str = "app.py"
+) -> Iterator[tuple[str, subprocess.Popen[bytes]]]:
+    """Run the app, or another script, on a free port; gives its address and the process."""
     port = free_port()
     command = [sys.executable, "-m", "streamlit", "run", script, "--server.port", str(port)]
     env = os.environ | {"OMP_NUM_THREADS": "1", "OPENBLAS_NUM_THREADS": "1"}
@@ -39,7 +48,7 @@ def serve(log: Path, script: str = "app.py") -> Iterator[str]:
         process = subprocess.Popen(command, cwd=ROOT, env=env, stdout=output, stderr=output)
         try:
             wait_until_healthy(f"http://localhost:{port}", process, log)
-            yield f"http://localhost:{port}"
+            yield f"http://localhost:{port}", process
         finally:
             process.terminate()
             process.wait(timeout=30)

@@ -12,7 +12,7 @@ from streamlit.testing.v1 import AppTest
 import kmviz
 from kmviz.evaluation import compare as evaluation
 from kmviz.io.storage import StorageError, dumps
-from kmviz.ui import anytime, compare, falk, live, model, nsv, parts, reduced, svtree
+from kmviz.ui import anytime, compare, falk, live, model, nsv, parts, reduced, svtree, work
 from tests.pages.helpers import ROOT, array, figure, live_arrays, live_value, open_page, run
 
 PAGE = "pages/6_Compare.py"
@@ -277,7 +277,7 @@ def test_what_a_visitor_with_a_model_takes_home_is_made_of_that_model(monkeypatc
 
 
 def test_what_was_measured_outlives_its_place_on_the_shelf(monkeypatch):
-    monkeypatch.setattr(compare._measurements, "most", 1)
+    monkeypatch.setattr(work._shared, "most", 1)
     made: dict = {}
     monkeypatch.setattr(parts, "_download", lambda label, make, *_: made.update({label: make}))
     measure = compare.measured

@@ -1,0 +1,139 @@
+"""A class at once: sessions that move server-side controls, over Streamlit's own websocket.
+
+Each visitor opens a page, then changes one control after the other by its address, as the Back
+button does, with a pause in between. An answer is the time from the request to the end of the
+script that it started. The server's memory is taken before the first visitor, at its highest, and
+after the last has left. Times are wall time, so that they want a quiet machine.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import random
+import statistics
+import tempfile
+import time
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import pandas as pd
+import websockets
+from streamlit.proto.BackMsg_pb2 import BackMsg
+from streamlit.proto.ForwardMsg_pb2 import ForwardMsg
+
+from tests.browser.harness import serve_process
+
+PAGES = (
+    "", "Nearest_Support_Vectors", "Anytime_Bounds", "Reduced_Set", "Local_Models",
+    "Support_Vector_Tree",
+)  # fmt: skip
+DATA = ("banana", "checkerboard")
+#: What a visitor moves, and where to.
+MOVES = {"C": ("1.0", "3.0", "10.0", "30.0"), "gamma": ("scale", "0.5", "1.0", "2.0"),
+         "query": ("0", "1", "2", "3", "5", "8")}  # fmt: skip
+#: No answer is waited for longer.
+PATIENCE = 120.0
+
+
+@dataclass
+class Visitor:
+    """One session.
+
+    Parameters
+    ----------
+    address : of the server
+    seed : what it does, and when
+    """
+
+    address: str
+    seed: int
+    seconds: list[float] = field(default_factory=list)
+    errors: list[str] = field(default_factory=list)
+
+    async def stay(self, until: float, pause: float, moves: int = 10**9) -> None:
+        """Open a page and move controls until a time, or so many."""
+        chance = random.Random(self.seed)
+        page, choice = PAGES[self.seed % len(PAGES)], {"data": DATA[self.seed % len(DATA)]}
+        url = self.address.replace("http", "ws") + "/_stcore/stream"
+        try:
+            async with websockets.connect(url, max_size=None, origin=self.address) as socket:
+                await self._ask(socket, page, choice)
+                for _ in range(moves):
+                    await asyncio.sleep(pause * chance.uniform(0.5, 1.5))
+                    if time.monotonic() > until:
+                        return
+                    name = chance.choice(list(MOVES))
+                    choice[name] = chance.choice(MOVES[name])
+                    start = time.monotonic()
+                    await self._ask(socket, page, choice)
+                    self.seconds.append(time.monotonic() - start)
+        except (TimeoutError, OSError, websockets.WebSocketException) as error:
+            self.errors.append(f"{page} {choice}: {type(error).__name__} {error}")
+
+    async def _ask(self, socket: Any, page: str, choice: dict[str, str]) -> None:
+        """Send one request, and read until its script has ended."""
+        message = BackMsg()
+        message.rerun_script.page_name = page
+        message.rerun_script.query_string = "&".join(f"{k}={v}" for k, v in choice.items())
+        await socket.send(message.SerializeToString())
+        async with asyncio.timeout(PATIENCE):
+            while True:
+                heard = ForwardMsg.FromString(await socket.recv())
+                kind = heard.WhichOneof("type")
+                if kind == "delta" and heard.delta.new_element.HasField("exception"):
+                    said = heard.delta.new_element.exception
+                    self.errors.append(f"{page} {choice}: {said.type} {said.message}")
+                if kind == "script_finished" and heard.script_finished != 2:  # not for a rerun
+                    return
+
+
+async def class_of(
+    address: str, n: int, seconds: float, pause: float = 3.0, moves: int = 10**9
+) -> list[Visitor]:
+    """Let n visitors stay for so many seconds."""
+    visitors = [Visitor(address, seed) for seed in range(n)]
+    until = time.monotonic() + seconds
+    await asyncio.gather(*(visitor.stay(until, pause, moves) for visitor in visitors))
+    return visitors
+
+
+def resident(pid: int) -> float:
+    """Return the megabytes that a process holds in memory."""
+    pages = int(Path(f"/proc/{pid}/statm").read_text().split()[1])
+    return pages * 4096 / 2**20
+
+
+def tables(quick: bool) -> dict[str, pd.DataFrame]:
+    """Return the tables of this benchmark: each class at a server of its own."""
+    return {"load": pd.DataFrame([measured(n, 30.0 if quick else 180.0) for n in (10, 30)])}
+
+
+def measured(n: int, seconds: float) -> dict[str, Any]:
+    """Return the figures of a class of n."""
+    with (
+        tempfile.TemporaryDirectory() as folder,
+        serve_process(Path(folder) / "log.txt") as (address, process),
+    ):
+        asyncio.run(class_of(address, 1, seconds=5.0, moves=1))  # loops are loaded
+        before, highest = resident(process.pid), 0.0
+
+        async def watched() -> list[Visitor]:
+            nonlocal highest
+            visit = asyncio.create_task(class_of(address, n, seconds))
+            while not visit.done():
+                highest = max(highest, resident(process.pid))
+                await asyncio.sleep(0.5)
+            return await visit
+
+        visitors = asyncio.run(watched())
+        time.sleep(5.0)
+        after = resident(process.pid)
+    spent = [s for visitor in visitors for s in visitor.seconds]
+    return {
+        "sessions": n, "seconds": seconds, "answers": len(spent),
+        "median_s": statistics.median(spent), "p95_s": statistics.quantiles(spent, n=20)[-1],
+        "worst_s": max(spent), "errors": sum(len(v.errors) for v in visitors),
+        "first_error": next((e for v in visitors for e in v.errors), ""),
+        "memory_before_MB": before, "memory_highest_MB": highest, "memory_after_MB": after,
+    }  # fmt: skip

@@ -1,0 +1,323 @@
+"""What is tried, by category: a strategy that draws a case, and a check that it must pass.
+
+A case is a plain dictionary, so that one line replays it: `python -m tests.fuzz '{...}'`.
+"""
+
+from __future__ import annotations
+
+import io
+import json
+import warnings
+from collections.abc import Callable, Iterator
+from functools import cache
+from typing import Any, NamedTuple
+
+import numpy as np
+import pandas as pd
+from hypothesis import strategies as st
+from numpy.linalg import LinAlgError
+from sklearn.datasets import make_moons
+from sklearn.frozen import FrozenEstimator
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import PolynomialFeatures, StandardScaler
+from sklearn.svm import SVC
+
+import kmviz
+from kmviz.datasets import DataError, read_table
+from kmviz.io.storage import StorageError, dumps
+from kmviz.io.strangers import load_from_stranger
+from kmviz.machines.named import NAMES, kernel_parameters, named_svc
+from kmviz.methods.register import METHODS
+
+Case = dict[str, Any]
+
+#: Errors that say nothing to a user, though they are kinds of ValueError.
+BARE = (LinAlgError, UnicodeError, json.JSONDecodeError)
+
+#: Labels may differ where |f| is below this share of what was summed: float32, and more.
+ROUNDING = 1e-4
+
+
+class Category(NamedTuple):
+    """A kind of trial."""
+
+    draw: st.SearchStrategy[Case]
+    check: Callable[[Case], None]
+
+
+def said_in_words(error: BaseException) -> None:
+    """Insist that an error is one that a user can read."""
+    assert isinstance(error, ValueError | TypeError), f"{type(error).__name__}: {error}"
+    assert not isinstance(error, BARE), f"{type(error).__name__}: {error}"
+    assert len(str(error)) > 15, f"{type(error).__name__}: {error!r}"
+
+
+# Degenerate data x kernels x methods
+
+SHAPES = ("plain", "equal", "two_points", "constant_column", "one_of_a_class", "collinear",
+          "far_from_0", "scales", "zeros", "nan", "infinite")  # fmt: skip
+SCALES = (1.0, 1e-300, 1e-160, 1e-20, 1e-6, 1e6, 1e20, 1e100, 1e160, 1e300)
+
+fits = st.fixed_dictionaries(
+    {
+        "method": st.sampled_from([method.name for method in METHODS]),
+        "shape": st.sampled_from(SHAPES),
+        "scale": st.sampled_from(SCALES) | st.just(1.0),
+        "n": st.integers(4, 40),
+        "d": st.integers(1, 5),
+        "kernel": st.sampled_from(NAMES),
+        "degree": st.integers(1, 12),
+        "gamma": st.sampled_from(["scale", 1e-6, 0.5, 1e4]),
+        "C": st.sampled_from([1e-3, 1.0, 10.0, 1e5]),
+        "seed": st.integers(0, 999),
+    }
+)
+
+
+def rows_of(case: Case) -> tuple[np.ndarray, np.ndarray]:
+    """The training rows and labels of a case."""
+    chance = np.random.default_rng(case["seed"])
+    n, d, shape = case["n"], case["d"], case["shape"]
+    X, y = chance.normal(size=(n, d)), np.arange(n) % 2
+    if shape == "equal":
+        X[:] = X[0]
+    elif shape == "zeros":
+        X[:] = 0.0
+    elif shape == "two_points":
+        X = X[y]
+    elif shape == "constant_column":
+        X[:, 0] = 3.0
+    elif shape == "one_of_a_class":
+        y = np.where(np.arange(n) == 0, 1, 0)
+    elif shape == "collinear":
+        X = X[:, :1] * np.arange(1, d + 1)
+    elif shape == "far_from_0":
+        X += 1e8
+    elif shape == "scales":
+        X *= 10.0 ** (3 * np.arange(d))
+    elif shape in ("nan", "infinite"):
+        X[n // 2, 0] = np.nan if shape == "nan" else np.inf
+    with np.errstate(over="ignore", under="ignore"):
+        return X * case["scale"], y
+
+
+def check_fit(case: Case) -> None:
+    """Refused in words, or finite, the same alone as in a batch, and true where that is proved."""
+    X, y = rows_of(case)
+    method = next(m for m in METHODS if m.name == case["method"])
+    kernel = (case["kernel"], case["gamma"], case["degree"], 1.0)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        try:
+            svc = None
+            if method.takes_frozen:
+                svc = named_svc(kernel[0], case["C"], *kernel[1:], max_iter=20_000).fit(X, y)
+                clf = method.cls(FrozenEstimator(svc)).fit(X, y)
+            else:
+                clf = method.cls(C=case["C"], **kernel_parameters(*kernel)).fit(X, y)
+            outputs, labels = clf.decision_function(X), clf.predict(X)
+        except Exception as error:
+            said_in_words(error)
+            return
+        alone = np.concatenate([clf.predict(x[None]) for x in X])
+    assert np.isfinite(outputs).all(), "an output is no number"
+    assert set(labels) <= set(y), "a label that no row has"
+    size = np.abs(outputs).max()
+    clear = np.abs(outputs) > ROUNDING * size
+    assert (alone == labels)[clear].all(), "alone another label than in a batch"
+    if svc is not None and (method.certified or method.name == "exact"):
+        own = svc.decision_function(X)
+        terms = np.abs(svc.dual_coef_).sum() * _largest(svc, X) + abs(float(svc.intercept_[0]))
+        if np.isfinite(own).all() and np.isfinite(terms):
+            clear = np.abs(own) > ROUNDING * np.abs(own).max() + 1e-10 * terms
+            assert (labels == svc.predict(X))[clear].all(), "another label than the SVC's"
+
+
+def _largest(svc: SVC, X: np.ndarray) -> float:
+    """The largest of the kernel's values, by its own diagonal."""
+    from kmviz.kernels import diagonal
+    from kmviz.machines import KernelMachine
+
+    with np.errstate(all="ignore"):
+        kernel = KernelMachine.from_estimator(svc).kernel
+        return float(np.abs(diagonal(kernel, X)).max())
+
+
+# Broken files
+
+
+@cache
+def good_files() -> dict[str, bytes]:
+    """Tables that are read, as they are changed."""
+    frame = pd.DataFrame(
+        {"a": np.linspace(0, 1, 24), "b": ["x", "y", "z"] * 8, "class": [0, 1] * 12}
+    )
+    made = {"csv": frame.to_csv(index=False).encode()}
+    for name in ("parquet", "feather"):
+        file = io.BytesIO()
+        getattr(frame, f"to_{name}")(file)
+        made[name] = file.getvalue()
+    return made
+
+
+files = st.fixed_dictionaries(
+    {
+        "kind": st.sampled_from(["csv", "parquet", "feather", "text"]),
+        "cut": st.integers(0, 6_000),
+        "at": st.integers(0, 6_000),
+        "put": st.binary(max_size=24).map(bytes.hex),
+        "over": st.booleans(),
+        "text": st.text(st.sampled_from('0123456789.,;\t\n"\r eE-ab\x00é'), max_size=80),
+    }
+)
+
+
+def check_file(case: Case) -> None:
+    """Read into finite numbers, or refused in words."""
+    if case["kind"] == "text":
+        content = case["text"].encode()
+    else:
+        content = good_files()[case["kind"]]
+        put, at = bytes.fromhex(case["put"]), case["at"] % (len(content) + 1)
+        content = content[:at] + put + content[at + len(put) * case["over"] :]
+        content = content[: max(len(content) - case["cut"] % 400 * (case["cut"] % 3 == 0), 0)]
+    try:
+        data = read_table(content)
+    except DataError as error:
+        said_in_words(error)
+        return
+    assert np.isfinite(data.X_train).all(), "a cell is no finite number"
+    assert len(set(data.y_train)) >= 2
+
+
+# Links
+
+ODD = st.sampled_from(
+    ["", " ", "nan", "-0.0", "inf", "1e999", "-1", "0", "2", "1e5", "null", "None", "true", "[]",
+     "{}", "<b>", "%00", "../..", "spiral", "banana", "rbf", "scale", "3-8", "9" * 40]
+)  # fmt: skip
+
+
+@cache
+def link_names() -> tuple[str, ...]:
+    return tuple(_controls())
+
+
+def _controls() -> dict[str, Any]:
+    from kmviz import datasets
+    from kmviz.ui import anytime, compare, defaults, falk, nsv, reduced, svtree
+
+    found = defaults.shared(datasets.names())
+    for page in (nsv, anytime, reduced, falk, svtree, compare):
+        found |= page.OWN
+    return {name: getattr(one, "param", one) for name, one in found.items()}
+
+
+links = st.dictionaries(
+    st.deferred(lambda: st.sampled_from(link_names())), ODD | st.text(max_size=9)
+)
+
+
+def check_link(case: Case) -> None:
+    """Every text stands for a value that may stand, and a value is written as it is read."""
+    for name, param in _controls().items():
+        value = param.read(case.get(name))
+        assert value == param.default or param.fits(value), f"{name}={case.get(name)!r}"
+        text = param.write(value)
+        again = param.read(text)
+        assert again == value, f"{name}: {value!r} becomes {again!r}"
+
+
+# Hostile models
+
+WRONG: dict[str, Callable[[Any], Any]] = {
+    "large": lambda a: np.full_like(a, 10**6),
+    "negative": lambda a: -np.abs(a) - 7,
+    "nan": lambda a: np.where(True, np.nan, a),
+    "infinite": lambda a: np.where(True, np.inf, a),
+    "shorter": lambda a: a[: len(a) // 2] if np.ndim(a) else a,
+    "longer": lambda a: np.concatenate([a, a, a]) if np.ndim(a) else a,
+    "flat": lambda a: np.ravel(a)[None, None],
+    "text": lambda a: np.array(["x"] * max(1, np.size(a))),
+    "none": lambda a: None,
+    "zero": lambda a: np.zeros_like(a),
+}
+
+models = st.fixed_dictionaries(
+    {
+        "model": st.sampled_from([*(method.name for method in METHODS), "svc", "pipeline"]),
+        "place": st.integers(0, 10_000),
+        "wrong": st.sampled_from(sorted(WRONG)),
+        "element": st.integers(-1, 5),
+    }
+)
+X_MODEL, Y_MODEL = make_moons(60, noise=0.2, random_state=0)
+
+
+@cache
+def stored(name: str) -> bytes:
+    """A sound model."""
+    if name == "svc":
+        return dumps(SVC().fit(X_MODEL, Y_MODEL))
+    if name == "pipeline":
+        steps = (PolynomialFeatures(2), StandardScaler(), SVC())
+        return dumps(make_pipeline(*steps).fit(X_MODEL, Y_MODEL))
+    method = next(method for method in METHODS if method.name == name)
+    return dumps(method.cls().fit(X_MODEL, Y_MODEL))
+
+
+def _places(thing: Any, seen: set[int]) -> Iterator[tuple[dict[str, Any], str]]:
+    """Every attribute of a model that is an array or a number, with the object that holds it."""
+    if id(thing) in seen:
+        return
+    seen.add(id(thing))
+    inside = vars(thing) if hasattr(thing, "__dict__") else {}
+    for name, value in sorted(inside.items()):
+        if isinstance(value, np.ndarray | float | int) and not isinstance(value, bool):
+            yield inside, name
+        elif isinstance(value, list | tuple):
+            for part in value:
+                yield from _places(part, seen)
+        else:
+            yield from _places(value, seen)
+
+
+def check_model(case: Case) -> None:
+    """Refused in words, or answered without a crash; what was touched may be wrong."""
+    with warnings.catch_warnings(), np.errstate(all="ignore"):
+        warnings.simplefilter("ignore")
+        model = kmviz.load(stored(case["model"]))
+        places = list(_places(model, set()))
+        holder, name = places[case["place"] % len(places)]
+        value = np.array(holder[name])
+        try:
+            if 0 <= case["element"] < value.size and value.dtype.kind in "iuf":
+                changed = value.copy()
+                one = np.asarray(WRONG[case["wrong"]](value.ravel()[:1]))
+                changed.ravel()[case["element"]] = one.ravel()[0]
+            else:
+                changed = WRONG[case["wrong"]](value)
+        except (ValueError, TypeError, OverflowError):
+            return  # no such value of this type
+        holder[name] = changed if np.ndim(changed) else getattr(changed, "item", lambda: changed)()
+        try:
+            content = dumps(model)
+        except Exception:
+            return  # it could not even be written
+        for read in (kmviz.load, lambda found: load_from_stranger(found, "m.skops")):
+            try:
+                loaded = read(content)
+            except StorageError:
+                continue
+            try:
+                loaded.predict(X_MODEL)
+            except Exception as error:
+                said_in_words(error)
+
+
+CATEGORIES = {
+    "fits": Category(fits, check_fit),
+    "files": Category(files, check_file),
+    "links": Category(links, check_link),
+    "models": Category(models, check_model),
+}

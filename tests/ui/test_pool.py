@@ -1,0 +1,155 @@
+"""Long work: bounded, done once for many, stopped when nobody waits."""
+
+import threading
+import time
+
+import numpy as np
+import pytest
+
+from kmviz.methods import progress
+from kmviz.ui import pool as pools
+from kmviz.ui.pool import Pool, is_inside
+from kmviz.ui.sizes import size_of
+from kmviz.ui.work import Kept
+
+
+def asked(pool, n, key, make, show=None):
+    """The answers of n who ask at once."""
+    answers: list = []
+
+    def ask():
+        try:
+            answers.append(pool.wait(key, make, show))
+        except Exception as error:
+            answers.append(error)
+
+    threads = [threading.Thread(target=ask) for _ in range(n)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join(10)
+    return answers
+
+
+def test_the_same_work_is_done_once_for_all_who_ask():
+    made = []
+
+    def make():
+        made.append(is_inside())
+        time.sleep(0.1)
+        return "done"
+
+    assert asked(Pool(2), 8, "key", make) == ["done"] * 8
+    assert made == [True]
+    assert not is_inside()
+
+
+def test_no_more_work_at_a_time_than_there_are_workers():
+    pool, now, most = Pool(2), [0], [0]
+    lock = threading.Lock()
+
+    def make():
+        with lock:
+            now[0] += 1
+            most[0] = max(most[0], now[0])
+        time.sleep(0.02)
+        with lock:
+            now[0] -= 1
+
+    threads = [threading.Thread(target=pool.wait, args=(k, make)) for k in range(8)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join(10)
+    assert most == [2]
+
+
+def test_what_fails_fails_for_all_and_is_tried_again():
+    def fail():
+        raise ValueError("no machine")
+
+    pool = Pool(1)
+    assert [str(answer) for answer in asked(pool, 3, "key", fail)] == ["no machine"] * 3
+    assert pool.wait("key", lambda: 1) == 1
+
+
+class LeftError(Exception):
+    pass
+
+
+def leave(share, text):
+    raise LeftError
+
+
+def test_work_that_nobody_waits_for_is_stopped(monkeypatch):
+    monkeypatch.setattr(pools, "GRACE", 0.05)
+    pool, ended = Pool(1), threading.Event()
+
+    def make():
+        try:
+            while True:
+                time.sleep(0.01)
+                progress.report(0.5)
+        finally:
+            ended.set()
+
+    with pytest.raises(LeftError):
+        pool.wait("key", make, leave)
+    assert ended.wait(5)
+    assert pool.wait("key", lambda: "anew") == "anew"
+
+
+def test_who_comes_back_in_a_moment_finds_the_work_going_on(monkeypatch):
+    monkeypatch.setattr(pools, "GRACE", 5.0)
+    pool, made, go = Pool(1), [], threading.Event()
+
+    def make():
+        made.append(1)
+        go.wait(5)
+        progress.report(1.0)
+        return "done"
+
+    with pytest.raises(LeftError):
+        pool.wait("key", make, leave)
+    go.set()
+    assert pool.wait("key", make) == "done"
+    assert made == [1]
+
+
+def test_who_leaves_takes_nothing_from_the_others(monkeypatch):
+    monkeypatch.setattr(pools, "GRACE", 0.0)
+    pool, gone = Pool(1), threading.Event()
+
+    def make():
+        gone.wait(5)
+        time.sleep(0.02)
+        progress.report(0.5)
+        return "done"
+
+    answers: list = []
+    stays = threading.Thread(target=lambda: answers.append(pool.wait("key", make)))
+    stays.start()
+    while not pool._jobs:
+        time.sleep(0.01)
+    with pytest.raises(LeftError):
+        pool.wait("key", make, leave)
+    gone.set()
+    stays.join(10)
+    assert answers == ["done"]
+
+
+def test_what_is_kept_is_bounded_by_its_bytes():
+    kept = Kept(1_000_000)
+    for k in range(20):
+        kept.put(k, np.zeros(25_000))  # 200 kB
+    assert kept.total <= 1_000_000
+    assert [k for k in range(20) if kept.find(k)] == [15, 16, 17, 18, 19]
+    kept.put("large", np.zeros(500_000))
+    assert kept.find("large") is not None
+    assert kept.find(19) is None
+
+
+def test_an_array_that_two_share_takes_its_room_once():
+    shared = np.zeros(10_000)
+    assert size_of([shared, shared, shared[:5]]) < 90_000
+    assert size_of(Kept(5)) > 0

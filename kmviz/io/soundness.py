@@ -43,8 +43,10 @@ def refuse_unsound(loaded: Any) -> None:
             _refuse_sparse(thing)
         elif isinstance(thing, Linear | Polynomial | RBF | Normalized):
             _refuse_kernel(thing)
-        elif type(thing).__module__.startswith("kmviz.") and hasattr(thing, "check"):
-            thing.check()
+        elif type(thing).__module__.startswith("kmviz."):
+            _refuse_classes(thing)
+            if hasattr(thing, "check"):
+                thing.check()
 
 
 def _parts(loaded: Any) -> Iterator[Any]:
@@ -115,6 +117,20 @@ def _refuse_vectors(svc: Any, m: int) -> None:
         value = getattr(svc, name, 1.0)
         if not isfinite(float(value)) or abs(float(value)) > 1e12:
             raise ValueError(f"{name}={value!r} is out of range.")
+
+
+def _refuse_classes(thing: Any) -> None:
+    """Answers are places among the classes, and come of one machine for each pair."""
+    classes = vars(thing).get("classes_") if hasattr(thing, "__dict__") else None
+    if classes is None:
+        return
+    n = len(np.unique(classes))
+    if np.shape(classes) != (n,) or n < 2:
+        raise ValueError(f"classes_ has shape {np.shape(classes)} and {n} different values.")
+    for name in ("machines_", "engines_"):
+        held = vars(thing).get(name)
+        if isinstance(held, list | tuple) and len(held) != n * (n - 1) // 2:
+            raise ValueError(f"{name} holds {len(held)}, for {n} classes.")
 
 
 def _refuse_kernel(kernel: Any) -> None:

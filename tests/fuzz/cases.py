@@ -268,16 +268,17 @@ def stored(name: str) -> bytes:
 
 def _places(thing: Any, seen: set[int]) -> Iterator[tuple[dict[str, Any], str]]:
     """Every attribute of a model that is an array or a number, with the object that holds it."""
-    if id(thing) in seen:
+    if id(thing) in seen or isinstance(thing, str | bytes | np.ndarray):
         return
     seen.add(id(thing))
+    if isinstance(thing, list | tuple):
+        for part in thing:
+            yield from _places(part, seen)
+        return
     inside = vars(thing) if hasattr(thing, "__dict__") else {}
     for name, value in sorted(inside.items()):
         if isinstance(value, np.ndarray | float | int) and not isinstance(value, bool):
             yield inside, name
-        elif isinstance(value, list | tuple):
-            for part in value:
-                yield from _places(part, seen)
         else:
             yield from _places(value, seen)
 
@@ -297,7 +298,7 @@ def check_model(case: Case) -> None:
                 changed.ravel()[case["element"]] = one.ravel()[0]
             else:
                 changed = WRONG[case["wrong"]](value)
-        except (ValueError, TypeError, OverflowError):
+        except (ValueError, TypeError, OverflowError, IndexError):
             return  # no such value of this type
         holder[name] = changed if np.ndim(changed) else getattr(changed, "item", lambda: changed)()
         try:

@@ -405,3 +405,8 @@ def test_long_rows_are_searched_by_products_and_find_what_the_tree_finds():
     np.testing.assert_allclose(nearest, np.sort(gaps, axis=1)[:, :60], rtol=1e-12)
     assert index.query(rows[105][None], 2)[0].tolist() == [5, 105], "of equals the first one"
     assert not EuclideanIndex(rows[:, :2]).is_wide
+
+
+def test_rows_whose_kernel_values_overflow_are_refused_in_words():
+    with pytest.raises(ValueError, match="scale the features"):
+        FaLKClassifier(2, kernel="linear").fit(np.full((4, 2), 1e300), [0, 1, 0, 1])

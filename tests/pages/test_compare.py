@@ -88,8 +88,9 @@ def efforts(view):
 
 
 def _reference():
-    shelf = compare._measurements._shared
-    return next(known for key, known in shelf.items() if key[0][0] == "banana").bench.ref
+    shelf, things = id(compare._measurements), work._shared._things
+    keys = [key for key in things if key[0] == shelf and key[1][0][0] == "banana"]
+    return things[keys[0]][0].bench.ref
 
 
 def test_five_figures_come_first_and_all_of_them_behind(banana):

@@ -25,6 +25,7 @@ from kmviz.methods.falk.models import (
     answer,
     answer_one,
     is_radial,
+    refuse_overflow,
     unit_of,
     width_of,
 )
@@ -109,6 +110,7 @@ class LocalClassifier(PairsClassifier):
         self.kernel_, self.gamma_ = resolve_kernel(
             self.kernel, self.gamma, X, self.degree, self.coef0
         )
+        refuse_overflow(self.kernel_, X)
         self._unit = unit_of(width, self.kernel_)
         # owned and writable: loops are compiled for one kind of array, a mapped file is another
         self.rows_ = np.require(X, requirements=["C", "A", "W", "E"])
@@ -149,6 +151,8 @@ class LocalClassifier(PairsClassifier):
         within("labels_", self.labels_, 0, len(self.classes_))
         if len(self.index_.rows) != n:
             raise ValueError("index_ holds other rows than rows_.")
+        if hasattr(self, "n_neighbors_"):
+            within("n_neighbors_", self.n_neighbors_, 1, len(self.rows_) + 1)
 
     def exact_function(self, X: ArrayLike) -> NDArray[np.float64]:
         """Return what each row's local model would put out; it answers exactly."""

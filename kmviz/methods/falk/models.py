@@ -233,6 +233,13 @@ def width_of(X: NDArray[Any]) -> float:
     return width
 
 
+def refuse_overflow(kernel: Any, X: NDArray[Any]) -> None:
+    """Refuse rows whose own kernel values are not finite, before models that cannot answer."""
+    with np.errstate(over="ignore"):
+        if is_known(kernel) and not np.isfinite(kernel.diag(X.astype(np.float64))).all():
+            raise ValueError(f"Values of {kernel!r} are not finite on X: scale the features.")
+
+
 def is_radial(kernel: Any) -> bool:
     """Tell whether a kernel is an RBF, normalised or not."""
     return is_known(kernel) and isinstance(kernel.plain, RBF)

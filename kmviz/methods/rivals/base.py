@@ -23,6 +23,9 @@ from kmviz.methods.sums import SumEngine
 
 Rows = NDArray[np.float64]
 
+#: Steps of training that LibSVM allows itself, where it is not told.
+MOST_STEPS = 10_000_000
+
 #: Constraints of the parameters that every rival has.
 SHARED: dict[str, list[Any]] = {
     "kernel": [StrOptions({"rbf", "linear", "poly"}), callable],
@@ -103,12 +106,13 @@ def svc_machine(X: Rows, side: Rows, kernel: Any, C: float) -> KernelMachine:
     """Train an SVC and return its machine, vectors in file order.
 
     A kernel that has a string form is trained by it, on embedded rows: LibSVM then computes only
-    the kernel values it needs.
+    the kernel values it needs. It takes no more steps than LibSVM allows itself; SVC then warns.
     """
+    steps = max(MOST_STEPS, 100 * len(X))
     if is_known(kernel):
-        svc = SVC(C=C, **string_kernel(kernel.plain)).fit(kernel.embed(X), side)
+        svc = SVC(C=C, max_iter=steps, **string_kernel(kernel.plain)).fit(kernel.embed(X), side)
     else:
-        svc = SVC(C=C, kernel=kernel).fit(X, side)
+        svc = SVC(C=C, max_iter=steps, kernel=kernel).fit(X, side)
     order = np.argsort(svc.support_)
     beta = svc.dual_coef_.ravel()[order]
     return KernelMachine(X[svc.support_[order]], beta, -float(svc.intercept_[0]), kernel)

@@ -51,6 +51,7 @@ from kmviz.methods.rows import (
     is_clean,
     is_plain,
     take_columns,
+    trained,
 )
 from kmviz.methods.study import Study
 from kmviz.traces import Trace
@@ -285,7 +286,7 @@ class MachineClassifier(PairsClassifier):
             raise ValueError(f"trace takes one query, got {len(rows)} rows.")
         return self.engines_[self._pair_index(row, pair)].trace(rows[0])
 
-    def _train(self, X: Any, y: Any) -> list[BinaryProblem]:
+    def _train(self, X: Any, y: Any, sample_weight: Any = None) -> list[BinaryProblem]:
         """Validate, train, and return the binary problems in pair order."""
         given = SVC() if self.estimator is None else self.estimator
         refuse_own_answers(last_step(given))
@@ -296,10 +297,18 @@ class MachineClassifier(PairsClassifier):
         else:
             refuse_precomputed(last_step(given))
         X, y = self._validated(X, y, None if not frozen else given.estimator, given)
-        self.estimator_ = given.estimator if frozen else clone(given).fit(X, y)
+        if not frozen:
+            self.estimator_ = trained(clone(given), X, y, sample_weight)
+        else:
+            self.estimator_ = given.estimator
         last = last_step(self.estimator_)
         refuse_unreadable(last)
         self.classes_ = classes_of(self.estimator_)
+        if sample_weight is not None and len(self.classes_) > 2 and not _has_pairs(last):
+            raise ValueError(
+                f"{type(last).__name__} holds no machine for each pair of classes, and those that "
+                "are trained for it take no sample_weight. Leave it out, or take SVC."
+            )
         self._breaks_ties, self._keeps_pairs = _ties(last)
         self._take_steps(self.estimator_)
         return self._problems(self._transformed(X), None if frozen else y, given)

@@ -13,12 +13,12 @@ from numpy.typing import ArrayLike, NDArray
 from sklearn.base import RegressorMixin, clone
 from sklearn.frozen import FrozenEstimator
 from sklearn.svm import SVR
-from sklearn.utils.validation import check_is_fitted, has_fit_parameter, validate_data
+from sklearn.utils.validation import check_is_fitted, validate_data
 
 from kmviz.machines import KernelMachine
 from kmviz.machines.reading import read_value, refuse_precomputed
 from kmviz.machines.unwrap import has_first_steps, last_step, refuse_own_answers
-from kmviz.methods.rows import MachineRows, as_query, dense, take_columns
+from kmviz.methods.rows import MachineRows, as_query, dense, take_columns, trained
 from kmviz.traces import Trace
 
 
@@ -118,24 +118,3 @@ class MachineRegressor(RegressorMixin, MachineRows):
     def _exact_machine(self) -> KernelMachine:
         """The machine that the method stands in for."""
         return self.machine_
-
-
-def trained(estimator: Any, X: Any, y: Any, sample_weight: Any = None) -> Any:
-    """Fit an estimator, with weights of the rows where some are given."""
-    if sample_weight is None:
-        return estimator.fit(X, y)
-    return estimator.fit(X, y, **weights_for(estimator, sample_weight))
-
-
-def weights_for(estimator: Any, sample_weight: Any) -> dict[str, Any]:
-    """Return weights of rows as the `fit` of an estimator, or of a pipeline, takes them."""
-    last, path = estimator, ""
-    while hasattr(last, "steps"):
-        name, last = last.steps[-1]
-        path += f"{name}__"
-    if not has_fit_parameter(last, "sample_weight"):
-        raise TypeError(
-            f"{type(last).__name__} takes no sample_weight, so there is nothing to weigh rows "
-            "with. Leave it out, or give an estimator that does."
-        )
-    return {f"{path}sample_weight": sample_weight}

@@ -15,7 +15,7 @@ from scipy.sparse import issparse
 from sklearn.base import BaseEstimator
 from sklearn.pipeline import Pipeline
 from sklearn.utils import check_array
-from sklearn.utils.validation import check_is_fitted, validate_data
+from sklearn.utils.validation import check_is_fitted, has_fit_parameter, validate_data
 
 from kmviz.machines.affine import Affine, affine
 from kmviz.machines.unwrap import first_steps
@@ -208,3 +208,24 @@ def take_columns(clf: Any, fitted: Any) -> bool:
         if hasattr(fitted, name):
             setattr(clf, name, getattr(fitted, name))
     return hasattr(clf, "n_features_in_")
+
+
+def trained(estimator: Any, X: Any, y: Any, sample_weight: Any = None) -> Any:
+    """Fit an estimator, with weights of the rows where some are given."""
+    if sample_weight is None:
+        return estimator.fit(X, y)
+    return estimator.fit(X, y, **weights_for(estimator, sample_weight))
+
+
+def weights_for(estimator: Any, sample_weight: Any) -> dict[str, Any]:
+    """Return weights of rows as the `fit` of an estimator, or of a pipeline, takes them."""
+    last, path = estimator, ""
+    while hasattr(last, "steps"):
+        name, last = last.steps[-1]
+        path += f"{name}__"
+    if not has_fit_parameter(last, "sample_weight"):
+        raise TypeError(
+            f"{type(last).__name__} takes no sample_weight, so there is nothing to weigh rows "
+            "with. Leave it out, or give an estimator that does."
+        )
+    return {f"{path}sample_weight": sample_weight}

@@ -23,7 +23,16 @@ X, Y = make_moons(120, noise=0.2, random_state=0)
 IRIS = load_iris(return_X_y=True)
 
 
-@parametrize_with_checks([ExactClassifier(), KernelFisherClassifier()])
+WEIGHTS = {
+    f"check_sample_weight_equivalence_on_{kind}_data": "SVC's default gamma does not see weights"
+    for kind in ("dense", "sparse")
+}
+
+
+@parametrize_with_checks(
+    [ExactClassifier(), KernelFisherClassifier()],
+    expected_failed_checks=lambda one: WEIGHTS if isinstance(one, ExactClassifier) else {},
+)
 def test_scikit_learn_contract(estimator, check):
     check(estimator)
 
@@ -86,6 +95,16 @@ def test_many_classes_of_an_estimator_without_pairs():
     fitted = LinearSVC().fit(X, y)
     frozen = ExactClassifier(FrozenEstimator(fitted)).fit(X)
     np.testing.assert_array_equal(frozen.predict(X), fitted.predict(X))
+
+
+def test_weights_of_rows_reach_the_estimator():
+    weight = np.linspace(0.1, 4.0, len(Y))
+    pipe = make_pipeline(StandardScaler(), SVC())
+    clf = ExactClassifier(pipe).fit(X, Y, sample_weight=weight)
+    right = pipe.fit(X, Y, svc__sample_weight=weight)
+    np.testing.assert_array_equal(clf.predict(X), right.predict(X))
+    with pytest.raises(ValueError, match="take no sample_weight"):
+        ExactClassifier(LinearSVC()).fit(*IRIS, sample_weight=np.ones(150))
 
 
 def test_pipeline_inside_applies_its_first_steps():

@@ -66,6 +66,23 @@ class ExactClassifier(MachineClassifier):
         self.estimator = estimator
         self.dtype = dtype
 
+    def fit(
+        self, X: ArrayLike, y: ArrayLike | None = None, sample_weight: Any = None
+    ) -> ExactClassifier:
+        """Train the estimator, unless it is frozen.
+
+        Parameters
+        ----------
+        X : array of shape (n, d)
+            Training rows. With a `FrozenEstimator`, any rows that it could be asked about.
+        y : array of shape (n,)
+            Classes; not used with a `FrozenEstimator`.
+        sample_weight : array of shape (n,), optional
+            For the estimator, as its last step takes it.
+        """
+        self._validate_params()
+        return self._prepare(self._train(X, y, sample_weight))
+
     def decision_function(self, X: ArrayLike) -> NDArray[np.float64]:
         """Return f of each row, (n,) for two classes and (n, n_classes) for more.
 

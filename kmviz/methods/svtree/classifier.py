@@ -190,7 +190,7 @@ class SVTreeClassifier(MachineClassifier):
             )
         return self.engines_[0].tree
 
-    def fit(self, X: Any, y: Any = None) -> SVTreeClassifier:
+    def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> SVTreeClassifier:
         """Train the estimator (unless it is frozen) and grow a tree for each pair of classes.
 
         Parameters
@@ -199,10 +199,12 @@ class SVTreeClassifier(MachineClassifier):
             Training rows. With a `FrozenEstimator`, rows to grow on.
         y : array of shape (n,)
             Classes; not used with a `FrozenEstimator`.
+        sample_weight : array of shape (n,), optional
+            For the estimator, as its last step takes it.
         """
         self._validate_params()
         self._refuse_combinations()
-        return self._prepare(self._train(X, y))
+        return self._prepare(self._train(X, y, sample_weight))
 
     def cut(self, height: int) -> SVTreeClassifier:
         """Return a copy that asks at most `height` vectors a query.

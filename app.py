@@ -33,6 +33,7 @@ with left:
     start.data_card(problem)
 with right:
     start.machine_card(problem)
+start.balance(problem)
 start.ways_on()
 upload.section()
 ui.take_home(problem, figure=picture, name="start")

@@ -9,10 +9,16 @@ import streamlit as st
 
 from kmviz import lessons
 from kmviz.figures.effort import effort
+from kmviz.figures.forces import balance as figure
+from kmviz.machines.forces import forces
 from kmviz.ui import lesson
 from kmviz.ui.menu import COMPARE, METHOD_PAGES, page_link
+from kmviz.ui.parts import chart
 from kmviz.ui.prepare import literal
 from kmviz.ui.problem import Problem
+from kmviz.ui.work import Shelf
+
+_forces = Shelf(8)
 
 
 def lesson_list() -> None:
@@ -59,6 +65,28 @@ def machine_card(problem: Problem) -> None:
         st.subheader("The machine", anchor=False)
         st.latex(rf"f(x) = \sum_{{i=1}}^{{{problem.n_vectors}}} \beta_i\, K(x_i, x) - b")
         st.caption(f"K: {_kernel_text(problem.machine.kernel)}. The sign of f(x) is the class.")
+
+
+def balance(problem: Problem) -> None:
+    """Draw the machine's weights as forces on a sheet, which they hold in balance."""
+    found = _forces.get(problem.key, lambda: forces(problem.machine))
+    low, high = problem.names
+    up = float(found.force[found.force > 0].sum())
+    down = float(-found.force[found.force < 0].sum())
+    with st.expander("The weights as forces in balance", icon=":material/balance:"):
+        chart(
+            figure(found.lever, found.force, (low, high)),
+            "balance",
+            "Each support vector's weight as a push on a stiff sheet, up or down, at its place "
+            "along the direction in which the support vectors differ most.",
+        )
+        st.caption(
+            f"Think of the separating surface as a stiff sheet, edge on, with every support vector "
+            f"pushing on it: {high} up, {low} down, as hard as its weight. They push {up:.3g} up "
+            f"and {down:.3g} down, a net force of {abs(found.net_force):.1%} of all; what would "
+            f"turn the sheet about its middle nets {abs(found.net_torque):.1%}. An SVM's solution "
+            "is one that stays still, whatever the kernel."
+        )
 
 
 def map_title(problem: Problem) -> str:

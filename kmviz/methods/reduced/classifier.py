@@ -102,9 +102,9 @@ class ReducedSetClassifier(MachineClassifier):
 
     tune : {None, "margin"}
         "margin" moves vectors and weights once more, towards the machine's output clipped at +-1,
-        with no loss beyond the margin on the right side. It takes no labels: three quarters of
-        the rows tune, and it is kept where fewer of the others change sides than without. With
-        several classes each pair is tuned on the rows that its two classes win. Beyond the
+        with no loss beyond the margin on the right side. It takes no labels. Three quarters of
+        the rows tune first; where fewer of the others change sides than without, it is kept, and
+        done again with all rows. With several classes each pair is tuned on the rows that its two classes win. Beyond the
         paper; not with `shared`. Most is gained where `rho_` is large: few vectors, large C.
 
     Attributes
@@ -418,9 +418,10 @@ class ReducedSetClassifier(MachineClassifier):
         plain = self._thresholded(path.machine(n), problem)
         if tuning is None:
             return plain, False
-        machine = self._thresholded(tuning.machine(n), problem)
-        is_tuned = tuning.is_better(machine, plain)
-        return (machine if is_tuned else plain), is_tuned
+        judged = self._thresholded(tuning.machine(n, by_all=False), problem)
+        if not tuning.is_better(judged, plain):
+            return plain, False
+        return self._thresholded(tuning.machine(n), problem), True
 
     def _whole(self, problem: BinaryProblem, path: ReducedPath | None) -> ReducedEngine:
         """Return the engine of a machine that stays as it is."""

@@ -8,8 +8,9 @@ are moved together, by L-BFGS, towards the machine's output clipped at the margi
     L = mean_x r(x)^2 / 2,    r(x) = sum_k g_k K(z_k, x) - b - min(max(f(x), -1), 1),
 
 where r counts as 0 beyond the margin on the right side (f >= 1 and r > 0, or f <= -1 and r < 0).
-No labels enter: f is the machine's. Whether it helped, other rows say, which the tuning did not
-see: it is kept where fewer of them change sides than with the reduced set as it was.
+No labels enter: f is the machine's. Whether it helps, rows say that a first tuning did not see: it
+is kept where fewer of them change sides than with the reduced set as it was, and then done again
+with all rows.
 """
 
 from __future__ import annotations
@@ -52,7 +53,7 @@ class MarginTuning:
     ----------
     path : ReducedPath
     X : array of shape (n, d)
-        Rows without labels: three quarters tune, the others judge.
+        Rows without labels: three quarters tune what the others judge; then all of them tune.
     seed : int
         Which rows do what.
     is_every : bool
@@ -64,19 +65,20 @@ class MarginTuning:
         cut = len(order) * 3 // 4
         self.path, self.rows, self.held = path, X[order[:cut]], X[order[cut:]]
         self._work = WORK / EVERY if is_every else WORK
-        self._found: dict[int, KernelMachine] = {}
+        self._found: dict[tuple[int, bool], KernelMachine] = {}
         self._target: Target | None = None
 
-    def machine(self, n: int) -> KernelMachine:
-        """Return the tuned machine of n vectors, found once."""
-        if n not in self._found:
+    def machine(self, n: int, by_all: bool = True) -> KernelMachine:
+        """Return the machine of n vectors that all rows tune, or the one to be judged; once."""
+        if (n, by_all) not in self._found:
+            rows = np.concatenate([self.rows, self.held]) if by_all else self.rows
             with threadpool_limits(1):
                 start = self.path.machine(n)
-                self._found[n] = tuned(start, self.path, self.rows, self._work)
-        return self._found[n]
+                self._found[n, by_all] = tuned(start, self.path, rows, self._work)
+        return self._found[n, by_all]
 
     def is_better(self, tuned: KernelMachine, plain: KernelMachine) -> bool:
-        """Whether fewer of the judging rows change sides with the tuned machine."""
+        """Whether fewer of the judging rows change sides with a machine that they did not tune."""
         return self._changed(tuned) < self._changed(plain)
 
     def rho(self, machine: KernelMachine) -> float:

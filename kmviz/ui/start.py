@@ -82,8 +82,8 @@ def balance(problem: Problem) -> None:
         )
         st.caption(
             f"Think of the separating surface as a stiff sheet, edge on, with every support vector "
-            f"pushing on it: {high} up, {low} down, as hard as its weight. They push {up:.3g} up "
-            f"and {down:.3g} down, a net force of {abs(found.net_force):.1%} of all; what would "
+            f"pushing on it: {high} up, {low} down, as hard as its weight. They push {up:,.4g} up "
+            f"and {down:,.4g} down, a net force of {abs(found.net_force):.1%} of all; what would "
             f"turn the sheet about its middle nets {abs(found.net_torque):.1%}. An SVM's solution "
             "is one that stays still, whatever the kernel."
         )

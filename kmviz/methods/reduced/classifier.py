@@ -104,8 +104,9 @@ class ReducedSetClassifier(MachineClassifier):
         "margin" moves vectors and weights once more, towards the machine's output clipped at +-1,
         with no loss beyond the margin on the right side. It takes no labels. Three quarters of
         the rows tune first; where fewer of the others change sides than without, it is kept, and
-        done again with all rows. With several classes each pair is tuned on the rows that its two classes win. Beyond the
-        paper; not with `shared`. Most is gained where `rho_` is large: few vectors, large C.
+        done again with all rows. With several classes each pair is tuned on the rows that its
+        two classes win. Beyond the paper; not with `shared`. Most is gained where `rho_` is
+        large: few vectors, large C.
 
     Attributes
     ----------

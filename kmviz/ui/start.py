@@ -18,7 +18,7 @@ from kmviz.ui.prepare import literal
 from kmviz.ui.problem import Problem
 from kmviz.ui.work import Shelf
 
-_forces = Shelf(8)
+_forces = Shelf()
 
 
 def lesson_list() -> None:

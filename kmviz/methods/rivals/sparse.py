@@ -24,7 +24,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 from numpy.random import RandomState
-from scipy.linalg import solve
+from scipy.linalg import LinAlgError, solve
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils._param_validation import Interval
 
@@ -161,7 +161,13 @@ class SparseSVMClassifier(RivalClassifier):
             active = design[error != 0]
             bend = penalty + self.C * (active.T @ active)
             bend[k, k] += JITTER
-            step = -solve(bend, slope, assume_a="pos")
+            try:
+                step = -solve(bend, slope, assume_a="pos")
+            except LinAlgError as error:
+                raise ValueError(
+                    f"Values of {self.kernel_!r} up to {np.abs(K).max(initial=0.0):.0e} leave no "
+                    "Newton step in float64. Scale the features, or lower the degree or C."
+                ) from error
             share = 1.0
             while share > 1e-10:
                 found = _objective(design, penalty, side, self.C, theta + share * step)

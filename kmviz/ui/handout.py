@@ -53,7 +53,7 @@ def link(lesson: Lesson, number: int, root: str) -> str:
 def _question(lesson: Lesson, part: Part, number: int, root: str) -> str:
     address = link(lesson, number, root)
     choices = "".join(f"<li>{_text(text)}</li>" for text, _ in part.choices)
-    code = present.svg(address, 2) or ""
+    code = present.svg(address) or ""
     return (
         f'<section class="part"><h2>{number}. {_text(part.title)}</h2>'
         f'<div class="code">{code}<br><a href="{escape(address)}">open this view</a></div>'

@@ -79,6 +79,7 @@ def effort_map(problem: Problem, x: NDArray, y: NDArray, steps: NDArray) -> live
             line,
             live.Points(x=star[:, 0], y=star[:, 1], names=("the query",), size=14, opacity=1.0,
                         colors=(theme.COLORS[1],), symbols=("star",)),
+            _queries(problem),
         ],
         **axes(problem),
     )  # fmt: skip
@@ -96,6 +97,12 @@ def small_map(whole: live.Chart, name: str, title: str, steps: NDArray) -> live.
     x, y = replace(whole.x, hidden=True), replace(whole.y, hidden=True)
     key = f"effort_map_{name}"
     return replace(whole, key=key, title=title, layers=layers, height=200, x=x, y=y)
+
+
+def _queries(problem: Problem) -> live.Points:
+    """Every query, unseen: a click picks it, and pointed at in another picture it is ringed."""
+    X = problem.data.X_test.astype(np.float32)
+    return live.Points(x=X[:, 0], y=X[:, 1], id=np.arange(len(X)), opacity=0.0, fits=False)
 
 
 def effort_strip(problem: Problem, tested: NDArray, steps: NDArray) -> live.Images:

@@ -176,6 +176,7 @@ def _tree(now: Shown, heights: tuple[int, ...], record: TreeTrace) -> live.Chart
             "symbols": ("circle", "circle"),
             "size": 6.0 if len(nodes) < 400 else 4.0,
             "id": nodes.index.to_numpy(),
+            "linked": False,
             "text": [f"node {k}: {n:,} training rows" for k, n in nodes["n_rows"].items()],
         },
     )

@@ -333,3 +333,18 @@ def test_a_box_zooms_and_the_zoom_survives_a_move_until_it_is_reset(watched):
     assert root(page).evaluate(point) == zoomed
     root(page).get_by_role("button", name="reset zoom").click()
     assert root(page).evaluate(point) == before
+
+
+def test_a_query_pointed_at_in_one_picture_is_ringed_in_the_others(visit):
+    page = visit("/?w=10")
+    ringed = "(root) => ['effort_map', 'tree_path', 'effort'].map((key) => root.kmviz.ringed(key))"
+    before = root(page).evaluate(COLORS, "effort_map")
+    assert root(page).evaluate(ringed) == [None, None, None]
+    page.mouse.move(*root(page).evaluate("(root) => root.kmviz.place('effort', 0, 5)"))
+    on_map, on_tree, itself = root(page).evaluate(ringed)
+    assert on_map == on_tree is not None
+    assert itself is None, "what is pointed at needs no ring"
+    assert drawn(page, "effort_map", 4, "id")[on_map] == on_map
+    assert root(page).evaluate(COLORS, "effort_map") != before
+    page.mouse.move(5, 5)
+    assert root(page).evaluate(ringed) == [None, None, None]

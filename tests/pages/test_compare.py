@@ -68,7 +68,7 @@ def test_efforts_of_all_methods_stand_beside_one_another_on_one_scale(banana):
     m = table.loc["exact", "steps_mean"]
     assert live_value(banana, "effort_map") == "0"
     for view in sent.values():
-        heat, _, line, _ = view["layers"]
+        heat, _, line, *_ = view["layers"]
         assert heat["range"] == [1.0, m]
         assert len(line["x"]["data"]) > 10, "the boundary is on top"
     assert set(efforts(sent["exact"])) == {m}

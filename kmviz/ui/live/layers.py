@@ -94,6 +94,7 @@ class Points(Layer):
         beyond them is not drawn
     names : what the legend says of each group; an empty name stands in no legend
     id : what a click on a point reports; without it a click does nothing
+    linked : whether ids are queries: one that is pointed at is ringed in the other pictures too
     picked : the id that wears the star, -1 for none
     hover : columns of numbers that the pointer shows, by name
     text : words that the pointer shows first
@@ -108,6 +109,7 @@ class Points(Layer):
     size: float = 7.0
     opacity: float = 0.8
     id: Row = None
+    linked: bool = True
     picked: Number = None
     hover: Row = None
     text: Words = None

@@ -83,10 +83,10 @@ def code(address: str) -> None:
 
 
 @lru_cache(maxsize=64)
-def svg(address: str, scale: int = 6) -> str | None:
+def svg(address: str) -> str | None:
     """Return the QR code of a link as an SVG, dark on white; None where the link is too long."""
     try:
         made = segno.make(address, error="l", micro=False)
     except DataOverflowError:
         return None
-    return made.svg_inline(scale=scale, dark="black", light="white")
+    return made.svg_inline(omitsize=True, dark="black", light="white")

@@ -70,6 +70,7 @@ cells = live.Chart(
         ),
         live.Line(x=[p[:, 0] for p in a.rings], y=[p[:, 1] for p in a.rings], name="boundary"),
         live.Points(x=[p[::9, 0] for p in a.rings], y=[p[::9, 1] for p in a.rings]),
+        live.Points(x=a.exact, y=-a.exact, id=np.arange(len(a.exact)), opacity=0.0, fits=False),
     ],
 )  # fmt: skip
 histogram = live.Chart(
@@ -99,7 +100,12 @@ tree = live.tree(
     parent=(np.arange(15) - 1) // 2 * (np.arange(15) > 0) - (np.arange(15) == 0),
     visible=depth <= np.minimum(3, np.arange(len(WINDOWS)) // 10)[:, None],
     path=[np.array([0, 2, 5, 12])[: 1 + min(3, k // 10)] for k in range(len(WINDOWS))],
-    nodes={"names": ("node",), "id": np.arange(15), "text": [f"node {k}" for k in range(15)]},
+    nodes={
+        "names": ("node",),
+        "id": np.arange(15),
+        "linked": False,
+        "text": [f"node {k}" for k in range(15)],
+    },
     height=220,
 )
 value = None

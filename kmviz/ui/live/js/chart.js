@@ -84,6 +84,7 @@ class Chart {
     context.font = theme.font(TEXT);
     this.shown = this.spec.layers.map((layer) => ({ kind: layer.kind, ...LAYERS[layer.kind](context, layer, i, this) }));
     if (this.spot !== undefined) this.drawSpot();
+    if (this.ringed !== undefined) this.drawRing();
     context.restore();
     this.drawLabels();
   }
@@ -93,6 +94,44 @@ class Chart {
     if (spot === this.spot) return;
     this.spot = spot;
     this.draw(this.position);
+  }
+
+  // Rings the query that is pointed at in another picture; undefined is none.
+  ring(id) {
+    if (id === this.ringed) return;
+    this.ringed = id;
+    this.draw(this.position);
+  }
+
+  drawRing() {
+    const { context, area: { sx, sy }, theme: { named } } = this;
+    for (const { x, y, id } of this.queries()) {
+      const k = id.indexOf(this.ringed);
+      if (k < 0) continue;
+      for (const [color, width] of [[named.paper, 6], [named.ink, 3]]) {
+        Object.assign(context, { strokeStyle: color, lineWidth: width });
+        context.beginPath();
+        context.arc(sx(x[k]), sy(y[k]), 10, 0, 2 * Math.PI);
+        context.stroke();
+      }
+    }
+  }
+
+  // What is shown of the layers whose ids are queries.
+  queries() {
+    return this.shown.filter(({ kind, id }, k) => kind === "points" && id && this.spec.layers[k].linked);
+  }
+
+  // The query nearest to the pointer, seen or unseen.
+  queryAt(px, py) {
+    const { sx, sy } = this.area;
+    let best = REACH ** 2, found;
+    for (const { x, y, id } of this.queries())
+      for (let k = 0; k < x.length; k++) {
+        const away = (sx(x[k]) - px) ** 2 + (sy(y[k]) - py) ** 2;
+        if (away < best) [best, found] = [away, id[k]];
+      }
+    return found;
   }
 
   drawSpot() {
@@ -149,7 +188,7 @@ class Chart {
     const find = { points: this.nearest, line: this.nearest, reach: this.answering, heat: this.level };
     const reach = this.spec.layers.find(({ kind }) => kind === "reach"), spot = reach && this.answering(reach, px, py)?.spot;
     for (let k = this.spec.layers.length - 1; k >= 0; k--) {
-      const layer = this.spec.layers[k], found = find[layer.kind]?.call(this, layer, px, py, k);
+      const layer = this.spec.layers[k], found = layer.opacity === 0 ? null : find[layer.kind]?.call(this, layer, px, py, k);
       if (found) return { ...found, spot };
     }
     return null;

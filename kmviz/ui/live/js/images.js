@@ -56,6 +56,22 @@ class Images {
 
   mark() {} // nothing to show but the words
 
+  // Frames the image of the query that is pointed at in another picture.
+  ring(id) {
+    const ids = id === undefined ? null : at(this.spec.id, this.position);
+    this.draw(this.position);
+    this.shown[0].shown.forEach((image, k) => {
+      if (image < 0 || ids?.[image] !== id || id === undefined) return;
+      const [x, y] = this.corner(k);
+      Object.assign(this.context, { strokeStyle: this.theme.named.ink, lineWidth: 5 });
+      this.context.strokeRect(x, y, this.tile.width, this.tile.height);
+    });
+  }
+
+  queryAt(px, py) {
+    return this.under(px, py)?.id;
+  }
+
   corner(k) {
     const inset = (this.step.x - GAP - this.tile.width) / 2;
     return [2 + inset + (k % this.across) * this.step.x, 2 + Math.floor(k / this.across) * this.step.y];

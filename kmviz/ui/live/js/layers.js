@@ -141,6 +141,7 @@ const LAYERS = {
 
 function stamped(context, layer, x, y, group, { area, theme, hidden, stamps }) {
   const { sx, sy } = area;
+  if (!layer.opacity) return; // there to be pointed at
   const made = layer.names.map((name, g) => (hidden.has(name) ? null
     : stamps(layer.symbols[g % layer.symbols.length], theme.named[layer.colors[g % layer.colors.length]], layer.size)));
   context.globalAlpha = layer.opacity;

@@ -13,6 +13,7 @@ class Live {
     Object.assign(this, { views: new Map(), moves: 0, stand: null, digests: "" });
     this.root.kmviz = {
       drawn: (key) => this.views.get(key)?.view.shown,
+      ringed: (key) => this.views.get(key)?.view.ringed ?? null,
       ms: (key) => this.views.get(key)?.view.ms,
       place: (key, layer, k) => this.placeOf(key, layer, k),
     };
@@ -83,25 +84,34 @@ class Live {
     tip.hidden = true;
     if (spec.kind === "chart") zoomable(view);
     view.canvas.onpointermove = (event) => this.point(view, tip, event);
-    view.canvas.onpointerleave = () => { tip.hidden = true; view.mark(undefined); };
+    view.canvas.onpointerleave = () => { tip.hidden = true; view.mark(undefined); this.link(view, undefined); };
     view.canvas.onclick = (event) => {
       if (view.dragged) return; // the end of a box, not a click
-      const found = view.under(event.offsetX, event.offsetY);
-      if (this.bar.clicks && found?.id !== undefined) this.say("clicked", { view: spec.key, id: found.id });
+      const id = view.under(event.offsetX, event.offsetY)?.id ?? view.queryAt(event.offsetX, event.offsetY);
+      if (this.bar.clicks && id !== undefined) this.say("clicked", { view: spec.key, id });
     };
     return { kind: spec.kind, figure, title, view, width: null };
   }
 
   point(view, tip, event) {
     const found = event.buttons && view.dragged ? null : view.under(event.offsetX, event.offsetY);
-    view.canvas.style.cursor = this.bar.clicks && found?.id !== undefined ? "pointer" : "";
+    const query = view.queryAt(event.offsetX, event.offsetY);
+    view.canvas.style.cursor = this.bar.clicks && (found?.id ?? query) !== undefined ? "pointer" : "";
     view.mark(found?.spot);
+    this.link(view, query);
     tip.hidden = !found?.words.length;
     if (tip.hidden) return;
     tip.replaceChildren(...found.words.map((line) => element("div", "", null, line)));
     const room = view.canvas.clientWidth - tip.offsetWidth;
     tip.style.left = `${Math.max(0, Math.min(room, found.x + 12))}px`;
     tip.style.top = `${Math.max(0, found.y - tip.offsetHeight - 10)}px`;
+  }
+
+  // What is pointed at in one picture is ringed in the others.
+  link(view, id) {
+    if (id === this.linked) return;
+    this.linked = id;
+    for (const entry of this.views.values()) if (entry.view !== view && entry.width !== null) entry.view.ring(id);
   }
 
   place() {

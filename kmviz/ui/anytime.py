@@ -13,8 +13,8 @@ from kmviz.figures import anytime as figures
 from kmviz.methods.anytime.spectral import quadratic
 from kmviz.traces import AnytimeReading, AnytimeTrace, Closing
 from kmviz.ui import state
-from kmviz.ui.fitted import Shown, show
-from kmviz.ui.params import Choice, Number
+from kmviz.ui.fitted import Rows, Shown, show
+from kmviz.ui.params import Choice, Control, Number
 from kmviz.ui.problem import Problem
 from kmviz.ui.work import Shelf
 
@@ -35,7 +35,17 @@ ABOUT_ORDERS = (
 #: Queries that tune an order (about), queries that compare orders, steps compared, rows timed.
 TUNED, COMPARED, STEPS, TIMED = 200, 300, 200, 200
 
-OWN = {"basis": Choice(*ORDERS), "step": Number(5, 1, 20_000)}
+SAMPLES = {"train": f"about {TUNED} training rows", "test": "the test rows themselves"}
+OWN = {
+    "basis": Choice(*ORDERS),
+    "sample": Control(
+        "Queries that tune it", Choice(*SAMPLES), SAMPLES,
+        help="Some orders are tuned on a sample of queries. Where the queries to come are known, "
+        "as they are in a batch, they may tune it themselves: no labels enter, and the bounds "
+        "stay proved.",
+    ),
+    "step": Number(5, 1, 20_000),
+}  # fmt: skip
 
 _records, _closings, _times = Shelf(), Shelf(), Shelf()
 
@@ -48,18 +58,24 @@ def choices(problem: Problem) -> list[str]:
     return names
 
 
-def parameters(order: str) -> dict[str, Any]:
+def is_tuned(order: str) -> bool:
+    """Whether an order of the page is tuned on a sample of queries."""
+    return "query_sample" in parameters(order)
+
+
+def parameters(order: str, sample: str = "train") -> dict[str, Any]:
     """Return the parameters of the estimator that an order of the page stands for."""
     if order in ("given", "sgma", "min_wz", "spectral"):
         return {"order": order}
     if order == "cells":  # each cell is tuned on its own share of all rows
         return {"order": "min_wz", "n_clusters": 16, "random_state": 0}
-    return {"order": order, "query_sample": TUNED, "random_state": 0}
+    rows: Any = TUNED if sample == "train" else Rows("X_test")
+    return {"order": order, "query_sample": rows, "random_state": 0}
 
 
-def shown(problem: Problem, order: str) -> Shown:
+def shown(problem: Problem, order: str, sample: str = "train") -> Shown:
     """Return the method in that order, with its study."""
-    return show(problem, "anytime", parameters(order))
+    return show(problem, "anytime", parameters(order, sample))
 
 
 def last_step(now: Shown) -> int:

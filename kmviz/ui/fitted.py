@@ -30,6 +30,26 @@ _fitted, _studies = Shelf(), Shelf()
 _sources = Shelf()
 
 
+@dataclass(frozen=True)
+class Rows:
+    """Some of the problem's rows as a parameter: what they are in code, and in caches.
+
+    Attributes
+    ----------
+    text : str
+        As the code to take home says it: "X_test".
+    """
+
+    text: str
+
+    def of(self, problem: Problem) -> Any:
+        """Return the rows."""
+        return {"X_train": problem.data.X_train, "X_test": problem.data.X_test}[self.text]
+
+    def __repr__(self) -> str:
+        return self.text
+
+
 @dataclass(frozen=True, eq=False)
 class Shown:
     """A method as a page shows it.
@@ -129,6 +149,10 @@ def _fit(problem: Problem, known: Method, parameters: Mapping[str, Any], over: A
 
 def _fit_anew(problem: Problem, known: Method, parameters: Mapping[str, Any], over: Any) -> Any:
     X, y = problem.data.X_train, problem.data.y_train
+    parameters = {
+        name: value.of(problem) if isinstance(value, Rows) else value
+        for name, value in parameters.items()
+    }
     if not known.takes_frozen:
         return known.cls(**parameters).fit(X, y)
     given = problem.estimator if over is None else over.study.fitted

@@ -49,3 +49,17 @@ def test_speedups_of_the_paper_are_as_printed(small):
     table = small[0].set_index(["data", "order"])
     assert table.loc[("haberman", "given"), "speedup_paper"] == 42.2
     assert table.loc[("haberman", "hybrid"), "speedup_paper"] == 44.5
+
+
+def test_a_loose_solver_leaves_more_vectors_to_haberman():
+    table = anytime.tolerance().set_index(["tolerance", "quantity"])
+    tight, loose = (table.loc[(tol, "support vectors"), "ours"] for tol in (1e-3, 1e-1))
+    assert tight < loose
+    assert table.loc[(1e-1, "support vectors"), "paper"] == 180
+
+
+def test_the_overhead_of_a_step_is_measured(monkeypatch):
+    monkeypatch.setattr(anytime, "CASES", {"haberman": anytime.CASES["haberman"]})
+    table = anytime.overhead()
+    assert (table["paper"] == 0.25).all()
+    assert np.isfinite(table["ours"]).all()

@@ -184,3 +184,15 @@ def test_a_first_load_is_light():
         page = open_page(PAGE, **link)
         sent = sum(len(part.proto.bytes) for part in page.get("bidi_component"))
         assert sent < 1_500_000
+
+
+def test_the_queries_themselves_may_tune_the_order():
+    app = open_page(PAGE, data="two_moons", n=120, basis="hybrid", sample="test")
+    code = next(block.value for block in app.code if "Anytime" in block.value)
+    assert "query_sample=X_test" in code
+    names = {}
+    exec(code, names)
+    mean = names["clf"].steps(names["X_test"]).mean()
+    assert f"{mean:,.1f}" == metric(app, "Mean kernel values")
+    assert app.selectbox(key="sample").disabled is False
+    assert open_page(PAGE, data="two_moons", n=120).selectbox(key="sample").disabled

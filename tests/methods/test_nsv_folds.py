@@ -9,6 +9,7 @@ from kmviz import NSVClassifier
 from kmviz.kernels import RBF, Normalized, Polynomial
 from kmviz.machines.reading import read_binary
 from kmviz.methods.nsv import folds
+from kmviz.methods.nsv.linear import filter_of_products, train_filter
 
 PIXELS, DIGITS = load_digits(return_X_y=True)
 PAIR = np.isin(DIGITS, (3, 8))
@@ -69,3 +70,26 @@ def test_both_ways_calibrate_alike(monkeypatch):
     apart = NSVClassifier(SVC(C=10.0), random_state=0).fit(X[:200], Y[:200])
     np.testing.assert_allclose(shared.high_, apart.high_, rtol=1e-4, atol=1e-6)
     np.testing.assert_array_equal(shared.predict(X), apart.predict(X))
+
+
+def test_a_filter_of_products_is_the_filter_of_the_rows():
+    exact = 1.5 * Y
+    weights, bias = train_filter(X, Y, exact)
+    moved = X - 2.0
+    (found, at), start = filter_of_products(moved @ moved.T, X, Y, exact)
+    scale = np.abs(X @ weights - bias).max()
+    np.testing.assert_allclose(X @ found - at, X @ weights - bias, atol=1e-3 * scale)
+    (again, _), rows = filter_of_products(moved @ moved.T, X, Y, exact, start)
+    np.testing.assert_allclose(again, found, rtol=1e-9)
+    np.testing.assert_allclose(rows, start, rtol=1e-9, atol=1e-12)
+    assert filter_of_products(moved @ moved.T, X, np.ones(len(X)), exact)[0] is None
+
+
+def test_folds_with_a_filter_are_those_without_and_a_filter():
+    shared = folds.products_of(SVC(), X, Y)
+    for fold in FOLDS:
+        trained = shared.train(fold, linear_filter=True)
+        outputs = trained.machine.decision_function(X[fold])
+        weights, bias = train_filter(X[fold], Y[fold], outputs)
+        said, plain = (X @ w - b for w, b in (trained.linear, (weights, bias)))
+        np.testing.assert_allclose(said, plain, atol=1e-3 * np.abs(plain).max())

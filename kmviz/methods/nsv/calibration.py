@@ -8,6 +8,7 @@ too long, one tenth may do ("left_out").
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 from itertools import islice
 from typing import Any
@@ -16,9 +17,10 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.model_selection import KFold, StratifiedKFold
 
+from kmviz.loops.threads import over_items
 from kmviz.machines import KernelMachine
 from kmviz.methods.base import BinaryProblem
-from kmviz.methods.nsv.folds import train_folds
+from kmviz.methods.nsv.folds import Fold, Products, Trained, products_of, train_folds
 from kmviz.methods.nsv.generated import challenging_rows
 from kmviz.methods.nsv.linear import Filter, train_filter
 from kmviz.methods.nsv.tables import known_form
@@ -77,13 +79,13 @@ class Calibrator:
             Rows the machine has not seen; they take the place of all others.
         """
         outputs = self._outputs(problem.machine, problem.X)
+        if given is None and problem.y is not None and self.calibration in CROSS_FITTED:
+            return self._cross_fitted(problem, outputs)
         linear = self._filter(problem.machine, problem.X, problem.y, outputs)
         if given is not None:
             return linear, [Part(problem.machine, linear, given)]
         if problem.y is None:
             return linear, self._unseen(problem, linear, outputs)
-        if self.calibration in CROSS_FITTED:
-            return linear, self._cross_fitted(problem, linear)
         parts = [Part(problem.machine, linear, problem.X)]
         if self.calibration == "generated":
             made = challenging_rows(problem.machine, problem.X, len(problem.X), self.random_state)
@@ -127,23 +129,42 @@ class Calibrator:
             parts.append(Part(machine, self._filter(machine, X[learn], None, known), X[ask]))
         return parts
 
-    def _cross_fitted(self, problem: BinaryProblem, linear: Filter | None) -> list[Part]:
+    def _cross_fitted(
+        self, problem: BinaryProblem, outputs: NDArray[Any] | None
+    ) -> tuple[Filter | None, list[Part]]:
         X, y = problem.X, problem.y
         assert y is not None
         own = np.flatnonzero(y)
+        shared = products_of(problem.estimator, X[own], y[own])
+        if shared is None or outputs is None:
+            linear = self._filter(problem.machine, X, y, outputs)
+        else:
+            linear = shared.filter(np.arange(len(own)), outputs[own])
         n_folds = min(self.n_folds, int((y > 0).sum()), int((y < 0).sum()))
         if n_folds < 2:  # a class of one row cannot be left out
-            return [Part(problem.machine, linear, X)]
+            return linear, [Part(problem.machine, linear, X)]
         parts = []
         if len(own) < len(y):  # no machine of this pair has seen the other classes
             parts.append(Part(problem.machine, linear, X[y == 0]))
         folds = StratifiedKFold(n_folds, shuffle=True, random_state=self.random_state)
         wanted = 1 if self.calibration == "left_out" else n_folds
-        dealt = [(own[a], own[b]) for a, b in islice(folds.split(own, y[own]), wanted)]
-        machines = train_folds(problem.estimator, X, y, [learn for learn, _ in dealt])
+        dealt = list(islice(folds.split(own, y[own]), wanted))
+        found = self._trained(problem, shared, own, [learn for learn, _ in dealt])
         report(0.0, f"cross-fitting: {wanted} machines")
-        for done, (machine, (learn, ask)) in enumerate(zip(machines, dealt, strict=True)):
+        for done, (trained, (_, ask)) in enumerate(zip(found, dealt, strict=True)):
             report((done + 1) / wanted, f"cross-fitting: machine {done + 1} of {wanted}")
-            outputs = self._outputs(machine, X[learn])
-            parts.append(Part(machine, self._filter(machine, X[learn], y[learn], outputs), X[ask]))
-        return parts
+            parts.append(Part(trained.machine, trained.linear, X[own[ask]]))
+        return linear, parts
+
+    def _trained(
+        self, problem: BinaryProblem, shared: Products | None, own: Fold, folds: list[Fold]
+    ) -> Iterator[Trained]:
+        """Yield the machine of each fold of the pair's own rows, with its filter."""
+        if shared is not None:
+            yield from over_items(lambda fold: shared.train(fold, self.linear_filter), folds)
+            return
+        assert problem.y is not None
+        X, y = problem.X[own], problem.y[own]
+        for machine, fold in zip(train_folds(problem.estimator, X, y, folds), folds, strict=True):
+            outputs = self._outputs(machine, X[fold])
+            yield Trained(machine, self._filter(machine, X[fold], y[fold], outputs))

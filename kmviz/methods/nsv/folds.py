@@ -2,12 +2,14 @@
 
 Most of the time goes into kernel values that the folds have in common. Where rows are long, the
 dot products of all of them are computed once, in one matrix product, and each fold trains on its
-part (`kernel="precomputed"`). That finds the same machine, up to the solver's rounding.
+part (`kernel="precomputed"`). That finds the same machine, up to the solver's rounding. The same
+matrix gives the machine's outputs for its own rows, and the linear filter.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -21,6 +23,7 @@ from kmviz.loops.threads import n_threads, over_items
 from kmviz.machines import KernelMachine
 from kmviz.machines.named import gamma_for, named_kernel
 from kmviz.machines.reading import read_binary
+from kmviz.methods.nsv.linear import Filter, filter_of_products
 
 #: From so many columns on a matrix product saves more than the matrix costs.
 MANY_COLUMNS = 50
@@ -48,8 +51,15 @@ def train_folds(
     """
     used = np.unique(np.concatenate(folds))  # of several classes a pair uses two
     if shares_products(estimator, X[used]):
-        return _by_products(estimator, X[used], y[used], [np.searchsorted(used, f) for f in folds])
+        shared = Products(estimator, X[used], y[used])
+        parts = [np.searchsorted(used, fold) for fold in folds]
+        return over_items(lambda fold: shared.train(fold).machine, parts)
     return over_items(lambda fold: read_binary(clone(estimator).fit(X[fold], y[fold])), folds)
+
+
+def products_of(estimator: Any, X: NDArray[Any], y: NDArray[Any]) -> Products | None:
+    """Return the products of all rows where folds should be trained on parts of them."""
+    return Products(estimator, X, y) if shares_products(estimator, X) else None
 
 
 def shares_products(estimator: Any, X: NDArray[Any]) -> bool:
@@ -61,29 +71,61 @@ def shares_products(estimator: Any, X: NDArray[Any]) -> bool:
     return known and d >= MANY_COLUMNS and 8 * n * n * (1 + n_threads()) <= MOST_BYTES
 
 
-def _by_products(
-    estimator: Any, X: NDArray[Any], y: NDArray[Any], folds: list[Fold]
-) -> Iterator[KernelMachine]:
-    given = estimator.kernel
-    rows = np.asarray(X if isinstance(given, str) else given.embed(X), dtype=np.float64)
-    if _is_radial(given):  # distances stay, and less of them cancels
-        rows = rows - rows.mean(axis=0)
-    products = rows @ rows.T
+@dataclass(frozen=True, eq=False)
+class Trained:
+    """A machine of some rows, and the linear filter that was trained on them with it, if any."""
 
-    def train(fold: Fold) -> KernelMachine:
-        kernel = given
-        if isinstance(given, str):
-            gamma = gamma_for(estimator.gamma, X[fold])
-            kernel = named_kernel(given, gamma, estimator.degree, estimator.coef0)
-        K = _of_products(kernel.plain, products[np.ix_(fold, fold)])
-        svc = clone(estimator).set_params(kernel="precomputed").fit(K, y[fold])
+    machine: KernelMachine
+    linear: Filter | None
+
+
+class Products:
+    """The dot products of all rows, and what is trained on parts of them.
+
+    Parameters
+    ----------
+    estimator : SVC or NuSVC
+        Untrained.
+    X, y : arrays
+        Rows of two classes, +1 and -1.
+    """
+
+    def __init__(self, estimator: Any, X: NDArray[Any], y: NDArray[Any]) -> None:
+        given = estimator.kernel
+        self.estimator, self.X, self.y = estimator, X, y
+        self.rows = np.asarray(X if isinstance(given, str) else given.embed(X), dtype=np.float64)
+        rows = self.rows
+        if _is_radial(given):  # distances stay, and less of them cancels
+            rows = rows - rows.mean(axis=0)
+        self.products = rows @ rows.T
+        self.weights: NDArray[Any] | None = None  # of the rows in the filter of them all
+
+    def train(self, fold: Fold, linear_filter: bool = False) -> Trained:
+        """Return the machine of some of the rows, with its filter if one is wanted."""
+        estimator, kernel = self.estimator, self.estimator.kernel
+        if isinstance(kernel, str):
+            gamma = gamma_for(estimator.gamma, self.X[fold])
+            kernel = named_kernel(kernel, gamma, estimator.degree, estimator.coef0)
+        K = _of_products(kernel.plain, self.products[np.ix_(fold, fold)])
+        svc = clone(estimator).set_params(kernel="precomputed").fit(K, self.y[fold])
         order = np.argsort(svc.support_, kind="stable")  # file order
-        vectors = X[fold[svc.support_[order]]]
-        return KernelMachine(
-            vectors, svc.dual_coef_.ravel()[order], -float(svc.intercept_[0]), kernel
-        )
+        support, beta = svc.support_[order], svc.dual_coef_.ravel()[order]
+        machine = KernelMachine(self.X[fold[support]], beta, -float(svc.intercept_[0]), kernel)
+        if not linear_filter:
+            return Trained(machine, None)
+        outputs = beta @ K[support] - machine.bias
+        return Trained(machine, self.filter(fold, outputs))
 
-    return over_items(train, folds)
+    def filter(self, fold: Fold, outputs: NDArray[Any]) -> Filter | None:
+        """Return the filter of some of the rows, given the machine's output for each."""
+        start = None if self.weights is None else self.weights[fold]
+        products = self.products[np.ix_(fold, fold)]
+        found, weights = filter_of_products(
+            products, self.rows[fold], self.y[fold], outputs, start
+        )  # fmt: skip
+        if len(fold) == len(self.y):
+            self.weights = weights
+        return found
 
 
 def _is_radial(kernel: Any) -> bool:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -42,8 +43,10 @@ OWN = {
 
 #: Vectors at most, rows that errors rest on at most, and rows that times are taken with.
 MOST_VECTORS, MOST_ROWS, TIMED_ROWS = 48, 10_000, 500
+#: Vectors that are found before the page is drawn, where no more are asked for.
+FIRST_VECTORS = 10
 
-_curves = Shelf()
+_pages, _curves = Shelf(), Shelf()
 
 
 @dataclass(frozen=True, eq=False)
@@ -97,12 +100,23 @@ def page(problem: Problem, method: str, shift: int, tune: str = "none") -> Page:
         over = show(problem, "virtual", image, most=1)
         machine = over.study.fitted.machine_
     most = min(MOST_VECTORS, machine.n_vectors)
-    parameters = {"n_vectors": most, "method": method, "every_size": True}
+    parameters = {"method": method, "every_size": True}
     if tune != "none":
         parameters |= {"tune": tune, "random_state": 0}
-    shown = show(problem, "reduced", parameters, MOST_ROWS, over)
-    key = (problem.key, method, over is not None and shift, tune)
-    curves, before = _curves.get(key, lambda: _measured(shown), "Counting errors and time")
+    key = (problem.key, tuple(sorted(parameters.items())), over is not None and shift)
+    find = partial(_page, problem, parameters, over, key)
+    whole = _pages.later(key, partial(find, most), "All sizes:")
+    # At each size the vectors are the same, however many more are found.
+    return whole or find(min(most, max(FIRST_VECTORS, st.session_state["vectors"])))
+
+
+def _page(
+    problem: Problem, parameters: dict[str, Any], over: Shown | None, key: tuple, most: int
+) -> Page:
+    """Find up to so many vectors, and measure what each number of them changes."""
+    shown = show(problem, "reduced", parameters | {"n_vectors": most}, MOST_ROWS, over)
+    text = "Counting errors and time"
+    curves, before = _curves.get((*key, most), lambda: _measured(shown), text)
     return Page(shown, curves, before)
 
 

@@ -26,7 +26,7 @@ follow.line(problem, trace, min(trace.stop, height))
 svtree_views.slider(now)
 node, nodes = svtree.chosen(trace), svtree.nodes(now)
 clf = now.study.classifier(max_height=height)
-follow.section(now, reading, clf, problem.machine.vectors)
+follow.section(now, reading, clf, svtree.vectors(now))
 ui.metrics(svtree.metrics(now, reading))
 
 st.subheader("The charts large: zoom, hide, save", anchor=False)

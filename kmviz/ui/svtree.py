@@ -66,8 +66,13 @@ def shown(problem: Problem) -> Shown:
 
 
 def asked(now: Shown, record: TreeTrace) -> NDArray[Any]:
-    """Return the vectors on the query's path."""
-    return now.study.classifier().tree_.vectors[record.index[1:]]
+    """Return the vectors on the query's path, as rows of the data."""
+    return vectors(now)[record.index[1:]]
+
+
+def vectors(now: Shown) -> NDArray[Any]:
+    """Return every vector that a node may ask, as rows of the data."""
+    return now.problem.data_rows(now.study.classifier().tree_.vectors)
 
 
 def trained(now: Shown) -> Study:

@@ -75,7 +75,7 @@ class KernelTreeClassifier(MachineClassifier):
     >>> from sklearn.svm import OneClassSVM
     >>> from kmviz import KernelTreeClassifier
     >>> X, _ = make_blobs(600, centers=3, random_state=0)
-    >>> clf = KernelTreeClassifier(OneClassSVM(nu=0.2, gamma=0.5)).fit(X)
+    >>> clf = KernelTreeClassifier(OneClassSVM(nu=0.2, gamma=0.05)).fit(X)
     >>> bool((clf.predict(X) == clf.estimator_.predict(X)).all())
     True
     >>> bool(clf.steps(X).mean() < 0.5 * clf.machine_.n_vectors)

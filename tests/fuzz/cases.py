@@ -26,6 +26,8 @@ import kmviz
 from kmviz.datasets import DataError, read_table
 from kmviz.io.storage import StorageError, dumps
 from kmviz.io.strangers import load_from_stranger
+from kmviz.kernels import diagonal
+from kmviz.machines import KernelMachine
 from kmviz.machines.named import NAMES, kernel_parameters, named_svc
 from kmviz.methods.register import METHODS
 
@@ -34,8 +36,8 @@ Case = dict[str, Any]
 #: Errors that say nothing to a user, though they are kinds of ValueError.
 BARE = (LinAlgError, UnicodeError, json.JSONDecodeError)
 
-#: Labels may differ where |f| is below this share of what was summed: float32, and more.
-ROUNDING = 1e-4
+#: Labels may differ where |f| is below so much of the largest |f|, and of what was summed: float32.
+ROUNDING, SUMMED = 1e-4, 1e-6
 
 
 class Category(NamedTuple):
@@ -122,25 +124,27 @@ def check_fit(case: Case) -> None:
         alone = np.concatenate([clf.predict(x[None]) for x in X])
     assert np.isfinite(outputs).all(), "an output is no number"
     assert set(labels) <= set(y), "a label that no row has"
-    size = np.abs(outputs).max()
-    clear = np.abs(outputs) > ROUNDING * size
+    clear = np.abs(outputs) > ROUNDING * np.abs(outputs).max() + SUMMED * _terms(clf, X)
     assert (alone == labels)[clear].all(), "alone another label than in a batch"
     if svc is not None and (method.certified or method.name == "exact"):
         own = svc.decision_function(X)
-        terms = np.abs(svc.dual_coef_).sum() * _largest(svc, X) + abs(float(svc.intercept_[0]))
-        if np.isfinite(own).all() and np.isfinite(terms):
-            clear = np.abs(own) > ROUNDING * np.abs(own).max() + 1e-10 * terms
+        if np.isfinite(own).all():
+            clear = np.abs(own) > ROUNDING * np.abs(own).max() + SUMMED * _terms(clf, X)
             assert (labels == svc.predict(X))[clear].all(), "another label than the SVC's"
 
 
-def _largest(svc: SVC, X: np.ndarray) -> float:
-    """The largest of the kernel's values, by its own diagonal."""
-    from kmviz.kernels import diagonal
-    from kmviz.machines import KernelMachine
-
+def _terms(clf: Any, X: np.ndarray) -> float:
+    """What the terms of f add up to at most, all of one sign; 0 where it is no one sum."""
+    machines = getattr(clf, "machines_", ())
     with np.errstate(all="ignore"):
-        kernel = KernelMachine.from_estimator(svc).kernel
-        return float(np.abs(diagonal(kernel, X)).max())
+        sums = [np.abs(m.beta).sum() * _largest(m, X) + abs(m.bias) for m in machines]
+    return float(max(sums, default=0.0))
+
+
+def _largest(machine: KernelMachine, X: np.ndarray) -> float:
+    """The largest of the kernel's values, by its own diagonal."""
+    rows = np.concatenate([X, machine.vectors]) if machine.n_features == X.shape[1] else X
+    return float(np.abs(diagonal(machine.kernel, rows)).max())
 
 
 # Broken files

@@ -130,6 +130,8 @@ def measured(n: int, seconds: float) -> dict[str, Any]:
         time.sleep(5.0)
         after = resident(process.pid)
     spent = [s for visitor in visitors for s in visitor.seconds]
+    if len(spent) < 2:
+        raise RuntimeError(f"{n} visitors had {len(spent)} answers in {seconds:.0f} s.")
     return {
         "sessions": n, "seconds": seconds, "answers": len(spent),
         "median_s": statistics.median(spent), "p95_s": statistics.quantiles(spent, n=20)[-1],

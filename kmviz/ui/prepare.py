@@ -11,7 +11,7 @@ import numpy as np
 from sklearn.preprocessing import StandardScaler
 
 from kmviz import datasets
-from kmviz.datasets import Dataset
+from kmviz.datasets import DataError, Dataset
 
 #: More test rows than this are not drawn.
 MOST_TEST = 2_000
@@ -23,6 +23,8 @@ DEFAULT_PAIR = {"mnist": "3-8", "digits": "3-8"}
 MOST_NOISE = {"checkerboard": 1.0, "sketch": 1.0}
 #: Features whose deviations differ by more than this factor are standardised.
 UNEVEN = 10.0
+#: Rows that differ by less in every feature, or by more in one, are refused.
+SMALLEST, LARGEST = 1e-100, 1e100
 
 
 @dataclass(frozen=True, eq=False)
@@ -134,6 +136,7 @@ def prepare(data: Dataset, pair: str, n: int | None) -> Prepared:
         X_test=two.X_test[:MOST_TEST],
         y_test=two.y_test[:MOST_TEST],
     ).scaled()
+    _refuse_extreme(two.X_train)
     scaler = None
     if two.image_shape is None and _uneven(two.X_train):
         scaler = StandardScaler().fit(two.X_train)
@@ -141,6 +144,18 @@ def prepare(data: Dataset, pair: str, n: int | None) -> Prepared:
         two = replace(two, **scaled)
         notes.append("features standardised: their scales differ widely")
     return Prepared(two, pair, tuple(notes), scaler)
+
+
+def _refuse_extreme(X: np.ndarray) -> None:
+    """Refuse rows that differ by next to nothing, or by so much that no square is a number."""
+    low, high = X.min(axis=0).astype(float), X.max(axis=0).astype(float)
+    with np.errstate(over="ignore"):
+        apart = float((high - low).max())
+    if apart and not SMALLEST < apart < LARGEST:
+        raise DataError(
+            f"The rows are {apart:.0e} apart: squares of such numbers cannot be held. Give the "
+            "features in another unit, so that they are of a usual size."
+        )
 
 
 def _uneven(X: np.ndarray) -> bool:

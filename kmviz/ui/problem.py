@@ -14,7 +14,7 @@ from sklearn.pipeline import Pipeline
 from sklearn.preprocessing import StandardScaler
 from sklearn.svm import SVC
 
-from kmviz.datasets import Dataset, TableEncoder
+from kmviz.datasets import DataError, Dataset, TableEncoder
 from kmviz.io.storage import dumps
 from kmviz.io.table import TableClassifier
 from kmviz.machines import KernelEmbedding, KernelMachine
@@ -174,7 +174,9 @@ def current(data: Dataset, at_the_end: Callable[[], None]) -> Problem:
     except ValueError as error:
         at_the_end()
         said = prepare.literal(str(error))
-        st.error(f"This machine cannot be trained: {said} {_REMEDY}", icon=":material/error:")
+        if not isinstance(error, DataError):
+            said = f"This machine cannot be trained: {said} {_REMEDY}"
+        st.error(said, icon=":material/error:")
         state.settle()
         st.stop()
     if problem.is_unfinished:

@@ -51,7 +51,11 @@ def serve_process(
             yield f"http://localhost:{port}", process
         finally:
             process.terminate()
-            process.wait(timeout=30)
+            try:
+                process.wait(timeout=30)
+            except subprocess.TimeoutExpired:  # a busy machine: pages end where they draw
+                process.kill()
+                process.wait(timeout=30)
 
 
 def settle(page: Page) -> Page:

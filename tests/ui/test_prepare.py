@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 from kmviz import datasets
+from kmviz.datasets import DataError
 from kmviz.ui import prepare
 
 
@@ -80,3 +81,11 @@ def test_names_stand_as_they_are_in_a_text(three):
     odd = replace(three, class_names=("$10", "$20", "*more*"))
     assert prepare.prepare(odd, "$10-*more*", None).notes[0].startswith(r"\$10 against \*more\* of")
     assert prepare.literal("a_b <i> :red[x]") == r"a\_b \<i\> \:red\[x\]"
+
+
+@pytest.mark.parametrize("size", [1e-300, 1e-150, 1e150])
+def test_rows_whose_squares_cannot_be_held_are_refused_in_words(size):
+    data = datasets.load("two_moons", n=40, n_test=20)
+    far = replace(data, X_train=data.X_train * size, X_test=data.X_test * size)
+    with pytest.raises(DataError, match="in another unit"):
+        prepare.prepare(far, "", None)

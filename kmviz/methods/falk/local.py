@@ -151,6 +151,8 @@ class LocalClassifier(PairsClassifier):
         within("labels_", self.labels_, 0, len(self.classes_))
         if len(self.index_.rows) != n:
             raise ValueError("index_ holds other rows than rows_.")
+        if not 0 < self._unit < np.inf:
+            raise ValueError(f"_unit={self._unit!r} is no positive number.")
         if hasattr(self, "n_neighbors_"):
             within("n_neighbors_", self.n_neighbors_, 1, len(self.rows_) + 1)
 

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 
 def by_votes(outputs: NDArray[Any], n_classes: int) -> NDArray[np.float64]:
-    """Return scikit-learn's one-against-one aggregation of a column a pair of classes.
+    """Return scikit-learn's one-against-one aggregation of one column for each pair of classes.
 
     A class has its votes plus, to break ties, its summed outputs s brought within a third of a
     vote, s / (3 (|s| + 1)). The same as `sklearn.utils.multiclass` computes, by two products in

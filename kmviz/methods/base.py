@@ -161,7 +161,7 @@ class PairsClassifier(ClassifierMixin, MachineRows):
         return list(combinations(self.classes_, 2))
 
     def _aggregate(self, outputs: NDArray[np.float64]) -> NDArray[np.float64]:
-        """Bring a column a pair to what `decision_function` returns.
+        """Bring one column for each pair to what `decision_function` returns.
 
         As scikit-learn's SVC aggregates: positive speaks for a pair's first class.
         """

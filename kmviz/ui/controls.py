@@ -87,6 +87,12 @@ def choose_data() -> None:
     st.selectbox(
         "Data set", state.data_names(), key="data", format_func=_data_name, on_change=_new_data
     )
+    if st.session_state["data"] != "sketch":
+        st.button(
+            "Draw your own", icon=":material/draw:", key="draw", width="stretch",
+            on_click=state.put_data, args=("sketch",),
+            help="Points of two classes by mouse or finger; the machine follows each stroke.",
+        )  # fmt: skip
     noise, most = st.session_state["noise"], prepare.MOST_NOISE.get(st.session_state["data"])
     if noise is not None and most is not None:
         state.replace("noise", min(noise, most))

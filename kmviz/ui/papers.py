@@ -11,12 +11,13 @@ import pandas as pd
 import streamlit as st
 
 from kmviz.evaluation import papers
-from kmviz.figures import paper_charts
+from kmviz.figures import paper_charts, paper_points
 from kmviz.io.places import tables_folder
 from kmviz.ui.params import Choice, Control
 from kmviz.ui.parts import chart, look_for
 
 FOLDER = tables_folder()
+POINTS = "Ours against the paper's, a point for each cell, and the diagonal where both agree."
 
 #: Charts of a table that stand beside one another.
 SIDE_BY_SIDE = 4
@@ -70,6 +71,9 @@ def metrics(counts: dict[str, int]) -> list[tuple[str, str, str]]:
 def pictures(table: Stored) -> None:
     """Draw the charts of a table side by side (many: one at a time), and say what they come to."""
     found = paper_charts.charts(table.frame)
+    points = paper_points.diagonal(table.frame, table.title)
+    if points is not None and len(found) < 2:
+        found = {"points": (points, POINTS), **found}
     places = (
         st.tabs([name.capitalize() for name in found])
         if len(found) > SIDE_BY_SIDE

@@ -75,7 +75,7 @@ def test_the_drawing_is_there_again_after_another_data_set():
     app.selectbox(key="data").set_value("banana")
     run(app)
     assert "drawn" not in app.query_params
-    app.selectbox(key="data").set_value("sketch")
+    app.button(key="draw").click()
     run(app)
     assert app.query_params["drawn"] == SQUARE
 

@@ -59,7 +59,7 @@ SPARSE = {
 
 
 def accuracy(full: bool = False, progress: Progress = None) -> pd.DataFrame:
-    """Table 1 without its sparse SVMs: a row a data set and column of the table."""
+    """Table 1 without its sparse SVMs, one row for each data set and column of the table."""
     measured = _measured(full, progress)
     names = COLUMNS[:6]
     rows = [
@@ -120,7 +120,7 @@ def _kept(full: bool) -> dict[str, pd.Series]:
 
 
 def _measured(full: bool, progress: Progress) -> pd.DataFrame:
-    """Return means over splits, a row a data set; computed once."""
+    """Return means over splits, one row for each data set; computed once."""
     kept = _kept(full)
     for i, name in enumerate(PUBLISHED):
         if progress is not None:

@@ -18,7 +18,7 @@ COLUMNS = (
     "cpsp(tr)", "cpsp: vectors",
 )  # fmt: skip
 
-#: Table 1, a row a data set.
+#: Table 1, one row for each data set.
 PUBLISHED = {
     "heart": (0.56, 0.82, 0.82, 60, 0.75, 8.2, 0.84, 0.84, 9),
     "thyroid": (0.71, 0.89, 0.96, 13, 0.92, 9.3, 0.92, 0.90, 10),

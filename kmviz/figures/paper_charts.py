@@ -57,11 +57,13 @@ def matrix(frame: pd.DataFrame, setting: str, height: int = 430) -> go.Figure:
          "text": _beside(cell), "font": {"size": 11}}
         for _, cell in cells.iterrows()
     ]  # fmt: skip
-    ends = "; ".join(f"{cell['row']} {_beside(cell, 'paper ')}" for _, cell in totals.iterrows())
-    axis = {"dtick": 1, "range": [-0.5, 9.5], "showgrid": False, "scaleanchor": None}
+    ends = "".join(f", {c['row']} {_beside(c, 'paper ')}" for _, c in totals.iterrows())
+    names = [str(trace["name"]) for trace in traces]
+    said = f"above the diagonal {names[0]}{ends}; below it {names[-1]}"
+    axis = {"dtick": 1, "range": [-0.5, 9.5], "showgrid": False}
     return theme.figure(
-        traces, "digit", "against digit", f"{setting}: {ends}" if ends else setting, height,
-        half=True, annotations=notes, xaxis=axis, yaxis=axis | {"range": [9.5, -0.5]},
+        traces, said, "", setting, height, half=True, annotations=notes, xaxis=axis,
+        yaxis=axis | {"range": [9.5, -0.5]},
     )  # fmt: skip
 
 

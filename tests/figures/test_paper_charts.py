@@ -33,7 +33,8 @@ def test_a_matrix_has_each_pair_above_and_below_its_diagonal():
     words = {(note.x, note.y): note.text for note in figure.layout.annotations}
     assert words[1, 0] == "300"
     assert words[0, 1] == "700"
-    assert figure.layout.title.text == "published: mean 160 (paper 111)"
+    said = figure.layout.xaxis.title.text
+    assert said == "above the diagonal m/k, mean 160 (paper 111); below it support vectors"
 
 
 def test_a_table_says_by_its_columns_which_charts_it_has():

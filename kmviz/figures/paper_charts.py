@@ -54,7 +54,7 @@ def matrix(frame: pd.DataFrame, setting: str, height: int = 430) -> go.Figure:
     traces = [_triangle(cells[part], scale) for part, scale in scales if part.any()]
     notes = [
         {"x": int(cell["column"]), "y": int(cell["row"]), "showarrow": False,
-         "text": _beside(cell), "font": {"size": 11}}
+         "text": _beside(cell), "font": {"size": 11, "color": theme.INK}}
         for _, cell in cells.iterrows()
     ]  # fmt: skip
     ends = "".join(f", {c['row']} {_beside(c, 'paper ')}" for _, c in totals.iterrows())
@@ -74,7 +74,7 @@ def _triangle(cells: pd.DataFrame, scale: list[list[Any]]) -> theme.Trace:
     name = str(cells["measure"].iloc[0])
     return theme.trace(
         "heatmap", z=shown, customdata=values, name=name, colorscale=scale, showscale=False,
-        opacity=0.55, xgap=2, ygap=2,
+        opacity=0.4, xgap=2, ygap=2,
         hovertemplate=f"%{{y}} against %{{x}}: {name} %{{customdata:,.4g}}<extra></extra>",
     )  # fmt: skip
 

@@ -40,8 +40,8 @@ def _value(key):
 
 
 @compiled_finite
-def radial_row(points, gamma, i, row):
-    """exp(-gamma ||x_i - x_t||^2) for all t; `points` holds a coordinate a row, float32."""
+def squares_row(points, i, row):
+    """||x_i - x_t||^2 for all t; `points` holds a coordinate a row, float32."""
     width = row.shape[0]
     for t in range(width):
         row[t] = 0.0
@@ -50,8 +50,20 @@ def radial_row(points, gamma, i, row):
         column = points[f]
         for t in range(width):
             row[t] += (column[t] - here) * (column[t] - here)
-    for t in range(width):
-        row[t] = exp32(-gamma * row[t])
+
+
+@compiled_finite
+def radial_values(gamma, squares, row):
+    """exp(-gamma s) for all s."""
+    for t in range(row.shape[0]):
+        row[t] = exp32(-gamma * squares[t])
+
+
+@compiled_finite
+def radial_row(points, gamma, i, row):
+    """exp(-gamma ||x_i - x_t||^2) for all t."""
+    squares_row(points, i, row)
+    radial_values(gamma, row, row)
 
 
 @compiled_finite
@@ -165,7 +177,7 @@ def _descend(active, part, part_known, K, known, points, gamma, tol, budget, sta
 
 
 @compiled_finite
-def _refresh(n, y, beta, K, exact):
+def refresh(n, y, beta, K, exact):
     """F = y - K beta in float64."""
     for t in range(n):
         exact[t] = y[t]
@@ -222,6 +234,48 @@ def _descend_part(
 
 
 @compiled_finite
+def _ends(n, exact, beta, lower, upper):
+    """max F among those that may grow, min F among those that may shrink."""
+    low, high = -1e30, 1e30
+    for t in range(n):
+        if beta[t] < upper[t]:
+            low = max(low, exact[t])
+        if beta[t] > lower[t]:
+            high = min(high, exact[t])
+    return low, high
+
+
+@compiled_finite
+def improve(n, points, gamma, K, known, diagonal, y, lower, upper, tol, budget, room, exact, beta):
+    """Solve one SVM from weights that stand in their boxes and add up to 0, and their residual.
+
+    Parameters and results are those of `solve`.
+    """
+    active = room[0]
+    reached, share = 0, n
+    while True:
+        low, high = _ends(n, exact, beta, lower, upper)
+        if low - high < 1.2 * tol or budget <= 0 or reached == ROUNDS:
+            break
+        count = _choose(n, exact, beta, lower, upper, low, high, active)
+        stretch = min(budget, share)
+        left = _descend_part(
+            n, count, active, exact, diagonal, lower, upper, beta, K, known, points, gamma, room,
+            tol, stretch,
+        )  # fmt: skip
+        reached += left > 0
+        budget -= stretch - left
+        share = 8 * count
+        refresh(n, y, beta, K, exact)
+    total, free = 0.0, 0
+    for t in range(n):
+        if lower[t] < beta[t] < upper[t]:
+            total += exact[t]
+            free += 1
+    return (total / free if free else 0.5 * (low + high)), budget, low - high < 10.0 * tol
+
+
+@compiled_finite
 def solve(n, points, gamma, K, known, diagonal, y, lower, upper, tol, budget, room, exact, beta):
     """Solve one SVM.
 
@@ -250,30 +304,11 @@ def solve(n, points, gamma, K, known, diagonal, y, lower, upper, tol, budget, ro
     is_solved : bool
         Whether the violation is within ten times the tolerance, however it ended.
     """
-    active = room[0]
     for t in range(n):
         beta[t], exact[t] = 0.0, y[t]
-    reached, share = 0, n
-    while True:
-        low, high = _ends(n, exact, beta, lower, upper)
-        if low - high < 1.2 * tol or budget <= 0 or reached == ROUNDS:
-            break
-        count = _choose(n, exact, beta, lower, upper, low, high, active)
-        stretch = min(budget, share)
-        left = _descend_part(
-            n, count, active, exact, diagonal, lower, upper, beta, K, known, points, gamma, room,
-            tol, stretch,
-        )  # fmt: skip
-        reached += left > 0
-        budget -= stretch - left
-        share = 8 * count
-        _refresh(n, y, beta, K, exact)
-    total, free = 0.0, 0
-    for t in range(n):
-        if lower[t] < beta[t] < upper[t]:
-            total += exact[t]
-            free += 1
-    return (total / free if free else 0.5 * (low + high)), budget, low - high < 10.0 * tol
+    return improve(
+        n, points, gamma, K, known, diagonal, y, lower, upper, tol, budget, room, exact, beta
+    )
 
 
 @compiled_finite
@@ -285,15 +320,3 @@ def workspace(width):
         np.empty((5, width), dtype=np.float32),
         np.empty((3, width)),
     )
-
-
-@compiled_finite
-def _ends(n, exact, beta, lower, upper):
-    """max F among those that may grow, min F among those that may shrink."""
-    low, high = -1e30, 1e30
-    for t in range(n):
-        if beta[t] < upper[t]:
-            low = max(low, exact[t])
-        if beta[t] > lower[t]:
-            high = min(high, exact[t])
-    return low, high

@@ -99,8 +99,8 @@ def test_held_out_outputs_are_those_of_a_model_without_the_fold():
     wrong = np.zeros(2, dtype=np.int64)
     costs = np.array([1.0, 10.0])
     falk_select.errors_given(
-        members, y, 2, K[:1], np.float32(1), K, np.ones(64, dtype=np.bool_), np.diag(K).copy(),
-        costs, n_folds, n_inner, 1e-3, 10**6, wrong,
+        members, y, 2, K, np.diag(K).copy(), costs, np.ones(2, dtype=np.bool_), n_folds, n_inner,
+        1e-3, 10**6, wrong,
     )  # fmt: skip
     for cost, count in zip(costs, wrong, strict=True):
         missed = 0
@@ -110,6 +110,31 @@ def test_held_out_outputs_are_those_of_a_model_without_the_fold():
             svc = SVC(C=cost, gamma=1.0).fit(X[rest], y[rest])
             missed += int(np.sum(svc.predict(X[held]) != y[held]))
         assert abs(missed - count) <= 1
+
+
+def test_one_matrix_of_distances_serves_every_width():
+    rng = np.random.default_rng(2)
+    X = rng.normal(size=(50, 3))
+    y = (X[:, 0] + 0.5 * rng.normal(size=50) > 0).astype(np.int32)
+    members, costs = np.arange(50, dtype=np.int32), np.array([1.0, 16.0])
+    percentiles, wanted = np.array([10.0, 50.0]), np.array([[True, False], [True, True]])
+    wrong = np.zeros((2, 2), dtype=np.int64)
+    falk_select.errors_radial(
+        X, y, 2, members, percentiles, costs, wanted, 5, 25, 1e-3, 10**6, wrong
+    )  # fmt: skip
+    assert wrong[0, 1] == 0  # not wanted
+    points = np.zeros((3, 64), dtype=np.float32)
+    falk_train.gather(X, members, points)
+    for p, c in zip(*np.nonzero(wanted), strict=True):
+        scratch = np.empty(falk_train.SAMPLED_PAIRS)
+        gamma = falk_train.local_gamma(points, 50, percentiles[p], scratch)
+        missed = 0
+        for fold in range(5):
+            held = np.arange(fold, 25, 5)
+            rest = np.setdiff1d(members, held)
+            svc = SVC(C=costs[c], gamma=gamma).fit(X[rest], y[rest])
+            missed += int(np.sum(svc.predict(X[held]) != y[held]))
+        assert abs(missed - wrong[p, c]) <= 1
 
 
 def test_put_first_gives_the_centre_rank_one():

@@ -347,7 +347,7 @@ def test_selection_holds_out_the_points_that_a_centre_answers_for(monkeypatch, b
     plain = selection.neighborhood_errors
 
     def heard(*args):
-        inner.append(args[-1])
+        inner.append(args[6])
         return plain(*args)
 
     monkeypatch.setattr(selection, "neighborhood_errors", heard)
@@ -410,3 +410,23 @@ def test_long_rows_are_searched_by_products_and_find_what_the_tree_finds():
 def test_rows_whose_kernel_values_overflow_are_refused_in_words():
     with pytest.raises(ValueError, match="scale the features"):
         FaLKClassifier(2, kernel="linear").fit(np.full((4, 2), 1e300), [0, 1, 0, 1])
+
+
+def test_settings_that_are_clearly_worse_are_dropped_and_others_kept():
+    rng = np.random.default_rng(0)
+    errors = 0.2 + 0.05 * rng.normal(size=(30, 2, 3))
+    errors[:, 1, 2] += 0.2
+    errors[:, 0, 1] = errors[:, 1, 1]
+    kept = selection.promising(errors)
+    assert not kept[1, 2]
+    assert kept.ravel()[errors.reshape(30, -1).mean(axis=0).argmin()]
+    assert kept[0, 1] == kept[1, 1]
+    assert selection.promising(errors[:1]).all(), "one neighbourhood drops nothing"
+
+
+def test_a_dropped_setting_is_not_chosen_however_it_looked():
+    tried = pd.DataFrame({
+        "n_neighbors": 50, "C": [1.0, 4.0], "percentile": 50.0, "error": [0.1, 0.2],
+        "held_out": [100, 300],
+    })  # fmt: skip
+    assert selection.best_row(tried)["C"] == 4.0

@@ -7,11 +7,13 @@ fold by fold, and the parameters with the least mean error serve all local model
 the error does (section 5.2.1).
 
 Departures. kappa is 5. m is not ten but as many as let every k be judged by a fifth of the rows
-(2,500 to 20,000), since ten neighbourhoods of a large set say little about the others; of two k
-within a standard error of each other the smaller wins. k grows until the error has been over the
-least twice in a row, or the work done passes `BUDGET`; work is counted in kernel entries, not in
-seconds, so that the same data gives the same choice on any machine. The paper's grid is fixed; here
-a C or a percentile that wins at its end is followed beyond it, as long as the error falls.
+(2,500 to 20,000), since ten neighbourhoods of a large set say little about the others, and no more
+than there will be centres, about; of two k within a standard error of each other the smaller wins.
+A third of the neighbourhoods judges all settings; those that are clearly worse than the best are
+then dropped. k grows until the error has been over the least twice in a row, or the work done
+passes `BUDGET`; work is counted in kernel entries, not in seconds, so that the same data gives the
+same choice on any machine. The paper's grid is fixed; here a C or a percentile that wins at its end
+is followed beyond it, as long as the error falls.
 """
 
 from __future__ import annotations
@@ -34,6 +36,8 @@ COSTS = (1.0, 4.0, 16.0, 64.0)
 PERCENTILES = (1.0, 10.0, 50.0, 90.0)
 SIZES = (125, 250, 500, 1000, 2000, 4000)
 N_CENTERS, N_FOLDS = 10, 5
+#: Neighbourhoods that judge every setting, at least.
+FIRST = 5
 #: Steps past an end of the grid, at most.
 EXTENSIONS = 4
 #: Held-out points that judge a k, least and most; between them a fifth of the rows.
@@ -67,16 +71,28 @@ def choose_parameters(
 
     def tried(k: int, percentiles: tuple[float, ...], costs: tuple[float, ...]) -> Any:
         n_inner = max(1, min(n_cover or k // 2, k))
-        centers = shuffled[: max(N_CENTERS, held_out // n_inner)]
-        results = Parallel(n_jobs=n_jobs, prefer="threads")(
-            delayed(neighborhood_errors)(
-                rows, labels, (members,), kernel, percentiles, costs, n_inner
+        m = max(N_CENTERS, held_out // n_inner)
+        # no more than there are centres, about
+        near = index.query(index.rows[shuffled[: min(m, 2 * -(-n // n_inner))]], k)
+
+        def errors(part: NDArray[np.int32], wanted: NDArray[np.bool_] | None) -> Any:
+            results = Parallel(n_jobs=n_jobs, prefer="threads")(
+                delayed(neighborhood_errors)(
+                    rows, labels, (own,), kernel, percentiles, costs, n_inner, wanted
+                )
+                for own in part
             )
-            for members in index.query(index.rows[centers], k)
-        )
-        errors = np.mean([wrong for wrong, _ in results], axis=0)
-        table = _table(k, errors, percentiles, costs, len(centers) * n_inner)
-        return table, sum(work for _, work in results)
+            return np.array([wrong for wrong, _ in results]), sum(work for _, work in results)
+
+        n_first = min(len(near), max(FIRST, len(near) // 3))
+        found, spent = errors(near[:n_first], None)
+        total, counts = found.sum(axis=0), np.full(found.shape[1:], n_first)
+        if n_first < len(near):
+            kept = promising(found)
+            found, more = errors(near[n_first:], kept)
+            total, counts = total + found.sum(axis=0), counts + kept * len(found)
+            spent += more
+        return _table(k, total / counts, percentiles, costs, counts * n_inner), spent
 
     for k in candidates:
         table, work = tried(k, percentiles, COSTS)
@@ -88,6 +104,17 @@ def choose_parameters(
         if rises == 2 or spent > BUDGET:
             break
     return _beyond(pd.concat(tables, ignore_index=True), tried)
+
+
+def promising(errors: NDArray[np.float64]) -> NDArray[np.bool_]:
+    """Tell which settings may yet turn out the best, of errors (neighbourhoods, ...) so far.
+
+    Those whose errors are not over the least ones by two standard errors of the difference.
+    """
+    flat = errors.reshape(len(errors), -1)
+    over = flat - flat[:, [flat.mean(axis=0).argmin()]]
+    spread = over.std(axis=0, ddof=1) / np.sqrt(len(flat)) if len(flat) > 1 else np.inf
+    return (over.mean(axis=0) <= 2.0 * spread).reshape(errors.shape[1:])
 
 
 def _beyond(table: pd.DataFrame, tried: Any) -> pd.DataFrame:
@@ -121,8 +148,14 @@ def _further(name: str, known: pd.Series, best: float) -> float | None:
 def neighborhood_errors(
     rows: NDArray[Any], labels: NDArray[np.int32], neighborhood: tuple[NDArray[np.int32]],
     kernel: Any, percentiles: tuple[float, ...], costs: tuple[float, ...], n_inner: int,
+    wanted: NDArray[np.bool_] | None = None,
 ) -> tuple[NDArray[np.float64], int]:  # fmt: skip
-    """Return the k'-internal error of one neighbourhood, (percentiles, costs), and the work."""
+    """Return the k'-internal error of one neighbourhood, (percentiles, costs), and the work.
+
+    Costs rise. Those that are not `wanted` with a percentile have an error of 0.
+    """
+    if wanted is None:
+        wanted = np.ones((len(percentiles), len(costs)), dtype=np.bool_)
     wrong = np.zeros((len(percentiles), len(costs)), dtype=np.int64)
     own, steps = rows[neighborhood[0]], most_steps(len(neighborhood[0]))
     present, codes = np.unique(labels[neighborhood[0]], return_inverse=True)
@@ -131,15 +164,15 @@ def neighborhood_errors(
     members, codes = np.arange(len(own), dtype=np.int32), codes.astype(np.int32)
     if is_radial(kernel):
         spent = errors_radial(
-            own, codes, len(present), members, np.array(percentiles), np.array(costs), N_FOLDS,
-            n_inner, TOLERANCE, steps, wrong,
+            own, codes, len(present), members, np.array(percentiles), np.array(costs), wanted,
+            N_FOLDS, n_inner, TOLERANCE, steps, wrong,
         )  # fmt: skip
         return wrong / n_inner, spent
     plain = kernel.plain if is_known(kernel) else kernel
     K, diagonal = padded_kernel(plain, centred(plain, own)[0])
     spent = errors_given(
-        members, codes, len(present), K[:1], np.float32(1.0), K, np.ones(len(K), dtype=np.bool_),
-        diagonal, np.array(costs), N_FOLDS, n_inner, TOLERANCE, steps, wrong[0],
+        members, codes, len(present), K, diagonal, np.array(costs), wanted[0], N_FOLDS, n_inner,
+        TOLERANCE, steps, wrong[0],
     )  # fmt: skip
     return wrong / n_inner, spent
 
@@ -166,9 +199,12 @@ def choose_each(
 def best_row(tried: pd.DataFrame) -> pd.Series:
     """Return the choice: the smallest k within a standard error of the least error, and its best.
 
-    Errors of different k rest on different points, those of one k on the same. Among equals the
-    smaller C, then the larger percentile, which make smoother models.
+    Errors of different k rest on different points, those of one k on the same, or on fewer where
+    these were enough to drop a setting, which is then not chosen. Among equals the smaller C, then
+    the larger percentile, which make smoother models.
     """
+    most = tried.groupby("n_neighbors")["held_out"].transform("max")
+    tried = tried[tried["held_out"] == most]
     least = tried.loc[tried["error"].idxmin()]
     slack = np.sqrt(least["error"] * (1 - least["error"]) / least["held_out"])
     enough = tried.loc[tried["error"] <= least["error"] + slack, "n_neighbors"].min()
@@ -177,13 +213,13 @@ def best_row(tried: pd.DataFrame) -> pd.Series:
 
 def _table(
     k: int, errors: NDArray[Any], percentiles: tuple[float, ...], costs: tuple[float, ...],
-    held_out: int,
+    held_out: NDArray[Any],
 ) -> pd.DataFrame:  # fmt: skip
     import pandas as pd
 
     grid = [(k, C, p) for C in costs for p in percentiles]
     table = pd.DataFrame(grid, columns=["n_neighbors", "C", "percentile"])
-    return table.assign(error=errors.T.ravel(), held_out=held_out)
+    return table.assign(error=errors.T.ravel(), held_out=held_out.T.ravel())
 
 
 def risk_bound(n: int, k: int, error: float, complexity: float, eta: float = 0.05) -> float:

@@ -4,10 +4,13 @@ import streamlit as st
 
 from kmviz import ui
 from kmviz.figures.boundary import boundary
-from kmviz.ui import sketch, start, upload
+from kmviz.ui import sketch, start, start_views, upload
 
 problem = ui.frame("Start", heading="What does one answer cost?")
 ui.metrics(start.metrics(problem))
+is_drawn = st.session_state["data"] == "sketch"  # then the sheet to draw on comes first
+if not is_drawn:
+    start_views.payment(problem)
 left, right = sketch.columns()
 with left:
     st.subheader(start.map_title(problem), anchor=False)
@@ -27,6 +30,8 @@ with right:
         on_select=ui.pick("effort"),
     )  # fmt: skip
 start.query_card(problem)
+if is_drawn:
+    start_views.payment(problem)
 start.lesson_list()
 left, right = st.columns(2)
 with left:

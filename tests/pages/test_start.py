@@ -5,8 +5,17 @@ import pytest
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.svm import SVC
 
-from kmviz.ui import problem
-from tests.pages.helpers import array, figure, metric, open_page, run, trace
+from kmviz.ui import live, problem
+from tests.pages.helpers import (
+    array,
+    figure,
+    live_arrays,
+    live_value,
+    metric,
+    open_page,
+    run,
+    trace,
+)
 
 
 @pytest.fixture
@@ -45,6 +54,18 @@ def test_every_query_costs_all_support_vectors(banana):
     assert sum(map(len, spent)) == 600 + 1  # a sample, and the mark of the query
     assert figure(banana, "effort")["layout"]["title"]["text"] == "A sample of 600 of 2,000 queries"
     assert set(np.concatenate(spent)) == {vectors}
+
+
+def test_the_query_draws_a_line_to_every_support_vector_and_ends_at_f(banana):
+    m = int(metric(banana, "Support vectors"))
+    assert live_value(banana, "asked") == str(m)
+    lines = live_arrays(banana, "asked", "payment")["layers"][1]
+    last = len(lines["x"]["index"]) - 1
+    assert live.at(lines["x"], 0).size == 0
+    assert live.at(lines["x"], last).size == 3 * m, "query, vector, and a break"
+    total = live_arrays(banana, "asked", "payment_sum")["layers"][0]["y"]["data"]
+    said = next(text for text in map(str, (c.value for c in banana.markdown)) if "f(x) =" in text)
+    assert f"f(x) = {total[-1]:.3g}" in said
 
 
 def test_a_deep_link_rebuilds_the_view():

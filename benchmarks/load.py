@@ -57,7 +57,9 @@ class Visitor:
         page, choice = PAGES[self.seed % len(PAGES)], {"data": DATA[self.seed % len(DATA)]}
         url = self.address.replace("http", "ws") + "/_stcore/stream"
         try:
-            async with websockets.connect(url, max_size=None, origin=self.address) as socket:
+            async with websockets.connect(
+                url, max_size=None, ping_interval=None, origin=self.address
+            ) as socket:
                 await self._ask(socket, page, choice)
                 for _ in range(moves):
                     await asyncio.sleep(pause * chance.uniform(0.5, 1.5))

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import partial
 from typing import Any
 
@@ -72,6 +72,8 @@ class Page:
         The model that answers it.
     accuracy : float
         On the test rows.
+    sizes : list of Size
+        Those of the sweep that were trained when this run first asked for them.
     """
 
     shown: Shown
@@ -81,6 +83,7 @@ class Page:
     trace: LocalTrace
     model: LocalModel
     accuracy: float
+    sizes: list[Size] = field(default_factory=list)
 
 
 def limit(problem: Problem) -> int:
@@ -209,8 +212,8 @@ def _local_lines(
     rows = (centers[:, None] + square * reach[:, None, None]).reshape(-1, 2)
     values = clf.asked(np.repeat(models, len(square)), rows) if len(rows) else np.zeros(0)
     values = np.where(np.tile(inside, len(models)), values, np.nan).reshape(-1, size, size)
-    for center, radius, field in zip(centers, reach, values, strict=True):
-        line = contour(field, center[0] + radius * side, center[1] + radius * side)
+    for center, radius, levels in zip(centers, reach, values, strict=True):
+        line = contour(levels, center[0] + radius * side, center[1] + radius * side)
         lines += [line, np.full((1, 2), np.nan)]
     return np.concatenate(lines).astype(np.float32)
 
@@ -235,8 +238,11 @@ class Size:
 def sizes(problem: Problem, page: Page) -> list[Size]:
     """Return the local models shown and those of the sweep that are trained by now.
 
-    The others are trained once the page is drawn.
+    The others are trained once the page is drawn, and by other sessions at any time: one run sees
+    the same ones throughout.
     """
+    if page.sizes:
+        return page.sizes
     here = Size(st.session_state["k"], page.shown.study, page.shown.fit_seconds)
     found = [here]
     for k in _wanted(problem):
@@ -246,7 +252,8 @@ def sizes(problem: Problem, page: Page) -> list[Size]:
             size = _sweeps.later((_key(problem), k), train, f"Training for k = {k}:")
         if size is not None:
             found.append(size)
-    return sorted(found, key=lambda size: size.k)
+    page.sizes.extend(sorted(found, key=lambda size: size.k))
+    return page.sizes
 
 
 def _key(problem: Problem) -> tuple:

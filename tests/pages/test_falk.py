@@ -6,7 +6,7 @@ from sklearn.svm import SVC
 
 from kmviz import FaLKClassifier, datasets
 from kmviz.machines import KernelMachine
-from kmviz.ui import live
+from kmviz.ui import falk, live
 from tests.pages.helpers import (
     array,
     figure,
@@ -195,3 +195,17 @@ def test_moving_along_the_sweep_trains_only_what_is_shown(page, monkeypatch):
 def test_all_positions_are_light(data):
     page = open_page(PAGE, data=data, k=20)
     assert sum(len(part.proto.bytes) for part in page.get("bidi_component")) < 1_000_000
+
+
+def test_sizes_that_another_session_trains_meanwhile_do_not_change_a_run(monkeypatch):
+    asked: set = set()
+
+    def later(key, make, text):
+        if key in asked:
+            return make()
+        asked.add(key)
+        return None
+
+    monkeypatch.setattr(falk._sweeps, "later", later)
+    assert open_page(PAGE, data="two_moons", n=60, k=10)
+    assert asked

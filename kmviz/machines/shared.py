@@ -17,6 +17,9 @@ from kmviz.kernels import RBF, Linear, Normalized, Polynomial, as_rows, is_known
 from kmviz.loops.shared import LOST, LOST_BY_COLUMN, UNIT, shared_outputs
 from kmviz.machines.machine import BLOCK_BYTES, LOOP_ROWS, KernelMachine
 
+#: An RBF value that may be moved by more is computed again.
+MOST_LOST = 0.25
+
 #: Float32 kernel values that stay in a core's own cache, and the fewest rows worth a product.
 CACHED, FEWEST = 2**18, 64
 
@@ -116,7 +119,7 @@ class SharedMachines:
                 output[part] = self._of_dots(values) @ self._narrow
             output -= self.bias
             lost = self._lost(np.sqrt(squares) + float(np.linalg.norm(self._center)))
-            unsure = ~(np.abs(output) > lost[:, None] * self._spread).all(axis=1)
+            unsure = self._unsure(output, lost)
         if unsure.any():
             output[unsure] = self._exactly(X[unsure].toarray())
         return output
@@ -164,7 +167,7 @@ class SharedMachines:
                 values = left @ self._right
                 output[part] = self._of_dots(values) @ self._narrow
             output -= self.bias
-            unsure = ~(np.abs(output) > lost[:, None] * self._spread).all(axis=1)
+            unsure = self._unsure(output, lost)
         if unsure.any():
             output[unsure] = self._exactly(X[unsure])
         return output
@@ -192,6 +195,13 @@ class SharedMachines:
             return self._unit * (1.0 + kernel.gamma * (reach + self._radius) ** 2)
         largest = power(kernel.gamma * reach * self._radius + abs(kernel.coef0), kernel.degree)
         return self._unit * (kernel.degree + 1.0) * largest
+
+    def _unsure(self, output: Floats, lost: Floats) -> NDArray[np.bool_]:
+        """Which rows float32 does not tell the sign of, or has no number for."""
+        told = np.isfinite(output) & (np.abs(output) > lost[:, None] * self._spread)
+        if isinstance(self.kernel.plain, RBF):  # an exponent off by so much says nothing
+            told &= (lost < MOST_LOST)[:, None]
+        return ~told.all(axis=1)
 
     def _of_dots(self, values: NDArray[np.float32]) -> NDArray[np.float32]:
         kernel = self.kernel.plain

@@ -153,3 +153,11 @@ def test_a_single_bad_query_is_refused(bad):
 def test_one_class_only():
     with pytest.raises(ValueError, match="class"):
         ExactClassifier().fit(X, np.zeros(120))
+
+
+def test_rows_too_far_for_float32_are_answered_in_float64():
+    rows = np.repeat(np.random.default_rng(0).normal(size=(2, 5)) * 1e6, 20, axis=0)
+    labels = np.repeat([0, 1], 20)
+    svc = SVC(gamma=0.5, C=10.0).fit(rows, labels)
+    clf = ExactClassifier(FrozenEstimator(svc)).fit(rows)
+    np.testing.assert_allclose(clf.decision_function(rows), svc.decision_function(rows))

@@ -9,7 +9,7 @@ from scipy.stats import wilcoxon
 from sklearn.svm import SVC
 
 from kmviz.evaluation import limits
-from kmviz.evaluation.papers import falk, falk_data, falk_small, falk_systems
+from kmviz.evaluation.papers import falk, falk_data, falk_first, falk_systems
 from kmviz.methods.falk import selection
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -45,8 +45,8 @@ def test_stored_growth_is_close_to_linear():
 
 def test_published_figures_are_those_of_the_tables():
     assert falk.TABLE_5["cov-type"]["FaLK-SVM"] == 92.89
-    assert falk_small.TABLE_3["sonar"][7] == 87.88
-    assert all(len(row) == 9 for row in falk_small.TABLE_3.values())
+    assert falk_first.TABLE_3["sonar"][7] == 87.88
+    assert all(len(row) == 9 for row in falk_first.TABLE_3.values())
     assert (
         set(falk.SPEEDUPS) == set(falk.TABLE_5) == set(falk_data.SIZES) == set(falk.SVC_PARAMETERS)
     )
@@ -149,13 +149,13 @@ def test_data_that_is_not_there_is_left_out(monkeypatch):
 def test_small_sets_have_every_method_and_kernel(monkeypatch):
     X = np.random.default_rng(0).normal(size=(60, 2))
     y = np.where(X[:, 0] > 0, 1, -1)
-    monkeypatch.setattr(falk_small, "TABLE_3", {"heart": falk_small.TABLE_3["heart"]})
-    monkeypatch.setattr(falk_small, "BESIDE", ("thyroid",))
-    monkeypatch.setattr(falk_small, "whole", lambda name, most: (X, y))
-    monkeypatch.setattr(falk_small, "searched", _one_candidate(falk_small.searched))
+    monkeypatch.setattr(falk_first, "TABLE_3", {"heart": falk_first.TABLE_3["heart"]})
+    monkeypatch.setattr(falk_first, "BESIDE", ("thyroid",))
+    monkeypatch.setattr(falk_first, "whole", lambda name, most: (X, y))
+    monkeypatch.setattr(falk_first, "searched", _one_candidate(falk_first.searched))
     heard = []
-    table = falk_small.small(full=True, progress=lambda share, text: heard.append(share))
-    falk_small.scores.cache_clear()
+    table = falk_first.small(full=True, progress=lambda share, text: heard.append(share))
+    falk_first.scores.cache_clear()
     assert len(table) == 18
     assert (table["ours"] > 70).all()
     assert table["paper"].notna().sum() == 9
@@ -164,16 +164,16 @@ def test_small_sets_have_every_method_and_kernel(monkeypatch):
 
 def test_tests_are_those_of_the_paper():
     published = pd.DataFrame(
-        falk_small.TABLE_3, index=pd.Index(falk_small.COLUMNS, tupleize_cols=False)
+        falk_first.TABLE_3, index=pd.Index(falk_first.COLUMNS, tupleize_cols=False)
     ).T
-    found = falk_small.tests(published).set_index(["measure", "method", "kernel"])["value"]
+    found = falk_first.tests(published).set_index(["measure", "method", "kernel"])["value"]
     ranks = found["mean rank"]
     assert ranks.sum() == pytest.approx(45)  # 1 to 9
     assert ranks["LibSVM", "linear"] > ranks["LibSVM", "rbf"]  # as on the paper's 25 sets
     # Demsar (2006), table 5a: q at .05 of nine methods is 3.102
     expected = 3.102 * np.sqrt(90 / (6 * 9))
     assert found["critical difference"].item() == pytest.approx(expected, rel=1e-3)
-    gaps = [row[3] - row[0] for row in falk_small.TABLE_3.values()]
+    gaps = [row[3] - row[0] for row in falk_first.TABLE_3.values()]
     linear = found["Wilcoxon p", "FkNNSVM against LibSVM", "linear"]
     assert linear == wilcoxon(gaps).pvalue
 
@@ -181,8 +181,8 @@ def test_tests_are_those_of_the_paper():
 def test_equal_columns_differ_in_nothing():
     same = pd.DataFrame(np.tile(np.arange(12.0)[:, None], 9))
     same[8] += np.arange(12.0)[::-1]
-    same.columns = pd.Index(falk_small.COLUMNS, tupleize_cols=False)
-    found = falk_small.tests(same).set_index(["measure", "method", "kernel"])["value"]
+    same.columns = pd.Index(falk_first.COLUMNS, tupleize_cols=False)
+    found = falk_first.tests(same).set_index(["measure", "method", "kernel"])["value"]
     assert found["Wilcoxon p", "FkNNSVM against LibSVM", "linear"] == 1.0
     assert found["Wilcoxon p", "FaLK-SVM against LibSVM", "poly"] < 0.01
 

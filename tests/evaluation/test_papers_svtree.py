@@ -2,7 +2,7 @@
 
 import pytest
 
-from kmviz.evaluation.papers import reduced_tuned, svtree, svtree_splitting
+from kmviz.evaluation.papers import reduced_budget, svtree, svtree_turns
 
 
 def test_published_rows_are_whole():
@@ -28,9 +28,9 @@ def test_splits_have_the_benchmark_sizes():
 def banana():
     monkey = pytest.MonkeyPatch()
     monkey.setattr(svtree, "SPLITS", 2)
-    for module in (svtree, svtree_splitting):
+    for module in (svtree, svtree_turns):
         monkey.setattr(module, "PUBLISHED", {"banana": svtree.PUBLISHED["banana"]})
-    monkey.setattr(svtree_splitting, "TREES", 1)
+    monkey.setattr(svtree_turns, "TREES", 1)
     svtree._kept.cache_clear()
     yield {name: table() for name, table in svtree.TABLES.items()}
     svtree._kept.cache_clear()
@@ -79,9 +79,9 @@ def test_the_turns_of_algorithm_3_are_few_and_its_splits_counted(banana):
 
 
 def test_a_tuned_reduced_set_stands_beside_a_plain_one(monkeypatch):
-    monkeypatch.setattr(reduced_tuned, "SPLITS", 1)
-    monkeypatch.setattr(reduced_tuned, "PUBLISHED", {"banana": reduced_tuned.PUBLISHED["banana"]})
-    (row,) = reduced_tuned.tuned().to_dict("records")
+    monkeypatch.setattr(reduced_budget, "SPLITS", 1)
+    monkeypatch.setattr(reduced_budget, "PUBLISHED", {"banana": reduced_budget.PUBLISHED["banana"]})
+    (row,) = reduced_budget.tuned().to_dict("records")
     assert row["vectors"] in (8, 9, 10)
     assert row["ours_differ"] < row["plain_differ"]
     assert row["paper"] == 0.86

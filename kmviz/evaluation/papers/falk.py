@@ -37,7 +37,7 @@ from kmviz.evaluation.papers.falk_data import (
     Rows,
     large_rows,
 )  # fmt: skip
-from kmviz.evaluation.papers.falk_small import ranks, small
+from kmviz.evaluation.papers.falk_first import ranks, small
 from kmviz.evaluation.papers.falk_systems import rivals
 from kmviz.methods.falk import FaLKClassifier
 from kmviz.methods.progress import listening

@@ -30,6 +30,7 @@ from sklearn.svm import SVC
 
 from kmviz import datasets
 from kmviz.evaluation.cost import batch_seconds, one_thread, single_seconds
+from kmviz.evaluation.papers.reduced_budget import tuned
 from kmviz.evaluation.papers.reduced_digits import (
     COST,
     KERNEL,
@@ -44,7 +45,6 @@ from kmviz.evaluation.papers.reduced_digits import (
     ten_classes,
     unit_length,
 )
-from kmviz.evaluation.papers.reduced_tuned import tuned
 from kmviz.kernels import RBF
 from kmviz.machines import KernelMachine
 from kmviz.methods.progress import listening, part, report

@@ -36,7 +36,7 @@ from sklearn.svm import SVC
 
 from kmviz.evaluation.papers.svtree_choices import Choice, chosen
 from kmviz.evaluation.papers.svtree_data import COLUMNS, PUBLISHED, SPLITS, splits
-from kmviz.evaluation.papers.svtree_splitting import splitting
+from kmviz.evaluation.papers.svtree_turns import splitting
 from kmviz.methods.progress import part
 from kmviz.methods.reduced import ReducedSetClassifier
 from kmviz.methods.rivals import CPSPClassifier, SparseSVMClassifier

@@ -9,6 +9,7 @@ from kmviz import NSVClassifier
 from kmviz.loops.shared import first_with_most_votes
 from kmviz.machines.pairs import by_votes
 from kmviz.methods.elimination import unbeaten
+from kmviz.methods.nsv import classifier
 
 
 @pytest.mark.parametrize("n_classes", [3, 4, 7])
@@ -54,10 +55,11 @@ def test_few_pairs_are_asked_where_classes_are_apart():
 @pytest.mark.parametrize(
     ("break_ties", "shape"), [(False, "ovr"), (True, "ovr"), (False, "ovo")], ids=str
 )
-def test_predict_is_the_vote_of_decision_function(break_ties, shape):
+def test_predict_is_the_vote_of_decision_function(break_ties, shape, monkeypatch):
     X, y = load_iris(return_X_y=True)
     svc = SVC(C=0.1, gamma=20.0, break_ties=break_ties, decision_function_shape=shape)
     clf = NSVClassifier(svc, calibration="train", random_state=0).fit(X[::3], y[::3])
+    monkeypatch.setattr(classifier, "MANY", 1)
     rng = np.random.default_rng(0)
     rows = rng.uniform(X.min(axis=0), X.max(axis=0), size=(400, 4))  # many of them undecided
     voted = clf.classes_[clf.winners(clf.decision_function(rows))]
@@ -65,11 +67,17 @@ def test_predict_is_the_vote_of_decision_function(break_ties, shape):
     np.testing.assert_array_equal(clf.predict(rows[:1]), voted[:1])
 
 
-def test_ten_classes_from_reduced_vectors():
-    X, y = load_digits(return_X_y=True)
-    clf = NSVClassifier(SVC(gamma=0.001, C=10.0), start="reduced", calibration="train")
-    clf.set_params(random_state=0).fit(X[:300], y[:300])
-    rows = X[300:700]
+def test_many_rows_are_predicted_by_elimination(monkeypatch):
+    X, y = load_digits(n_class=6, return_X_y=True)
+    clf = NSVClassifier(SVC(gamma=0.001, C=10.0), calibration="train", random_state=0)
+    clf.fit(X[:150], y[:150])
+    rows = X[150:450]
     voted = clf.classes_[clf.winners(clf.decision_function(rows))]
-    np.testing.assert_array_equal(clf.predict(rows), voted)
-    assert np.mean(voted != clf.estimator_.predict(rows)) < 0.02
+    np.testing.assert_array_equal(clf.predict(rows), voted)  # all pairs
+    monkeypatch.setattr(classifier, "MANY", 1)
+    asked = []
+    for engine in clf.engines_:
+        run = engine.run
+        monkeypatch.setattr(engine, "run", lambda X, run=run: (asked.append(len(X)), run(X))[1])
+    np.testing.assert_array_equal(clf.predict(rows), voted)  # some
+    assert 5 <= sum(asked) / len(rows) < 12

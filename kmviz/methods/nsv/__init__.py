@@ -19,6 +19,8 @@ Departures
   is regressed on the filter's output and the kernel values known by then; thresholds and promise
   are as for every other start, half a scatter further out. Cross-fitted rows share the reduced
   vectors of the whole machine.
+- With several classes, which the paper has not: `predict` asks pairs of classes until one has won
+  all of its own, and under `start="reduced"` all pairs share the reduced vectors (`shared`).
 - `max_disagreement`: thresholds are widened until held-out rows prove, with a stated confidence,
   how rarely the answer differs from the exact machine's.
 - Thresholds are widened by a few rounding errors, and f(x) = 0 counts as negative, as `predict`

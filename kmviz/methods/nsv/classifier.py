@@ -16,6 +16,7 @@ from sklearn.utils._param_validation import Interval, StrOptions
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import _num_samples, check_is_fitted, validate_data
 
+from kmviz.kernels import is_known
 from kmviz.methods.base import FLOATS, BinaryProblem, MachineClassifier
 from kmviz.methods.elimination import unbeaten
 from kmviz.methods.nsv.calibration import (
@@ -27,9 +28,14 @@ from kmviz.methods.nsv.calibration import (
 )
 from kmviz.methods.nsv.engine import NSVEngine
 from kmviz.methods.nsv.proof import refuse_few, split_rows, widen_until_proved
+from kmviz.methods.nsv.shared import SharedStages
 from kmviz.methods.nsv.study import NSVStudy
 from kmviz.methods.nsv.tables import Options
 from kmviz.methods.progress import part
+
+#: Numbers in the rows from which fewer pairs, each asked about some rows, take less time than all
+#: pairs, each asked about all rows.
+MANY = 2**19
 
 #: What a stored or copied classifier does without.
 _LEFT_BEHIND = ("calibrated_", "proof_rows_")
@@ -98,6 +104,11 @@ class NSVClassifier(MachineClassifier):
         are among the steps, as whole ones, though several are computed at once.
     margin_ : float
     promise_ : Promise or None
+    shared_ : SharedStages or None
+        With several classes and `start="reduced"`: reduced vectors that all pairs share, where
+        calibration rows are unseen by the machines (a frozen estimator, or `X_calibration`). What
+        they do not decide is asked of the exact machines; window and filter then change traces
+        alone.
 
     Examples
     --------
@@ -201,14 +212,44 @@ class NSVClassifier(MachineClassifier):
         if len(self.classes_) == 2:
             return super().predict(X)
         rows = self._rows(X)
-        winner = unbeaten(
-            len(rows), len(self.classes_), lambda pair, some: self.engines_[pair].run(rows[some])[0]
-        )
+        winner = np.full(len(rows), -1)
+        if self.shared_ is not None:
+            _, stage, led = self.shared_.run(rows)
+            winner = np.where(stage >= 0, led, -1)
+        elif rows.size >= MANY:
+            winner = unbeaten(
+                len(rows), len(self.classes_), lambda pair, i: self.engines_[pair].run(rows[i])[0]
+            )
         rest = np.flatnonzero(winner < 0)
         if len(rest):
-            outputs = np.column_stack([engine.run(rows[rest])[0] for engine in self.engines_])
-            winner[rest] = self.winners(self._aggregate(outputs))
+            some = rows[rest] if len(rest) < len(rows) else rows
+            winner[rest] = self.winners(self._aggregate(self._pairs_alone(some)))
         return self.classes_[winner]
+
+    def _pairs_alone(self, rows: NDArray[Any]) -> NDArray[np.float64]:
+        """Outputs of all pairs where no shared stage has decided."""
+        if self.shared_ is not None:
+            return self.shared_.exactly(rows, self.machines_)
+        return np.column_stack([engine.run(rows)[0] for engine in self.engines_])
+
+    def _runs(self, X: Any) -> list[tuple[NDArray[np.float64], NDArray[np.intp]]]:
+        if getattr(self, "shared_", None) is None:
+            return super()._runs(X)
+        outputs, steps = self.answer_pairs(self._rows(X))
+        return list(zip(outputs.T, steps.T, strict=True))
+
+    def answer_pairs(self, rows: NDArray[Any]) -> tuple[NDArray[np.float64], NDArray[np.intp]]:
+        """Return outputs and steps of each pair, for rows as the machines read them.
+
+        What shared reduced vectors take stands with the first pair.
+        """
+        if self.shared_ is None:
+            found = [engine.run(rows) for engine in self.engines_]
+            return np.column_stack([f[0] for f in found]), np.column_stack([f[1] for f in found])
+        outputs, asked = self.shared_.answer(rows, self.machines_)
+        steps = np.zeros(outputs.shape, dtype=np.intp)
+        steps[:, 0] = asked
+        return outputs, steps
 
     def refitted(self, **parameters: Any) -> NSVClassifier:
         """Return what `fit` would give with other parameters, without training anything.
@@ -290,17 +331,41 @@ class NSVClassifier(MachineClassifier):
         cross_fitted = calibrated[0].calibration in CROSS_FITTED
         usual = CROSS_FIT_MARGIN[self.start] if cross_fitted else 0.0
         self.margin_ = usual if self.margin is None else float(self.margin)
-        options = Options(self.order, self.n_components, self.start)
+        is_shared = self._shares(calibrated)
+        start = "approximate" if is_shared else self.start  # of what traces show
+        options = Options(self.order, self.n_components, start)
         reads = (self.window, self.margin_, self.linear_filter)
         with part(0.7, 0.9):
             self._adopt(
                 [NSVEngine(c.machine, c.linear, options, c.parts, *reads) for c in calibrated]
             )
+        self.shared_ = self._shared_stages(calibrated) if is_shared else None
+        self.count_overhead()
         self.promise_ = None
         if proof is not None:
             with part(0.9, 1.0):
                 self.prove(proof)
         return self
+
+    def _shares(self, calibrated: list[Calibrated]) -> bool:
+        """Whether all pairs share reduced vectors: rows that no machine has seen must set them."""
+        several = len(self.classes_) > 2 and self.start == "reduced"
+        kernel = calibrated[0].machine.kernel
+        return several and calibrated[0].calibration == "given" and is_known(kernel)
+
+    def _shared_stages(self, calibrated: list[Calibrated]) -> SharedStages:
+        first = self.engines_[0]
+        shared = SharedStages(
+            self.machines_, first.form, first.candidates,
+            np.concatenate([part.rows for part in calibrated[0].parts]),
+            lambda outputs: self.winners(self._aggregate(outputs)),
+        )  # fmt: skip
+        return shared.under(self.margin_)
+
+    def count_overhead(self) -> None:
+        """Say anew what a query costs beside its steps."""
+        of_pairs = float(sum(engine.overhead for engine in self.engines_))
+        self.overhead_ = of_pairs if self.shared_ is None else self.shared_.overhead
 
     def _held_out(self, X: Any, y: Any, seed: int) -> tuple[Any, Any, Any]:
         """Hold a quarter of the rows out, before anything is trained."""

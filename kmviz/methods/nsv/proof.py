@@ -79,12 +79,12 @@ def widen_until_proved(clf: Any, proof: NDArray[Any], labels: NDArray[Any]) -> N
         )
     clf.margin_, clf.promise_ = float(best[0]), best[1]
     _set_margin(clf, best[0])
-    clf.overhead_ = float(sum(engine.overhead for engine in clf.engines_))
+    clf.count_overhead()
 
 
 def _misses(clf: Any, proof: NDArray[Any], labels: NDArray[Any], margin: float) -> int:
     _set_margin(clf, margin)
-    outputs = np.column_stack([engine.run(proof)[0] for engine in clf.engines_])
+    outputs, _ = clf.answer_pairs(proof)
     answers = clf.classes_[clf.winners(clf._aggregate(outputs))]
     return int((answers != labels).sum())
 
@@ -92,3 +92,5 @@ def _misses(clf: Any, proof: NDArray[Any], labels: NDArray[Any], margin: float) 
 def _set_margin(clf: Any, margin: float) -> None:
     for engine in clf.engines_:
         engine.set_limits(clf.window, margin, clf.linear_filter)
+    if clf.shared_ is not None:
+        clf.shared_ = clf.shared_.under(margin)

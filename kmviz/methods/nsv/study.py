@@ -66,15 +66,20 @@ class NSVStudy(Study):
     def _read(self, window: int, linear_filter: bool, margin: float | None) -> NSVReading:
         engines = self._under(window, linear_filter, margin)
         found = [self._answers(place, engine) for place, engine in enumerate(engines)]
-        return self._reading(engines, found)
+        return self._reading(engines, found, self._margin(margin))
 
-    def _reading(self, engines: list[NSVEngine], found: list[Answers]) -> NSVReading:
+    def _reading(self, engines: list[NSVEngine], found: list[Answers], margin: float) -> NSVReading:
         clf = self.fitted
-        outputs = clf._aggregate(np.column_stack([one.output for one in found]))
+        outputs = np.column_stack([one.output for one in found])
         steps = np.sum([one.touched + 1 for one in found], axis=0)
+        overhead = sum(engine.overhead for engine in engines)
+        if clf.shared_ is not None:  # which answers in place of the pairs
+            shared = clf.shared_.under(margin)
+            outputs, steps = shared.answer(self._rows, clf.machines_)
+            overhead = shared.overhead
         stage = _columns([one.stage for one in found])
         return NSVReading(
-            **self._common(outputs, steps, sum(engine.overhead for engine in engines)),
+            **self._common(clf._aggregate(outputs), steps, overhead),
             stop=_columns([e.stop_of(one) for e, one in zip(engines, found, strict=True)]),
             filtered=stage == BY_FILTER,
             stage=np.maximum(stage, BY_WALK),
@@ -93,7 +98,11 @@ class NSVStudy(Study):
         found.set_params(window=window, linear_filter=linear_filter, margin=margin)
         found.margin_ = self._margin(margin)
         found.promise_ = None
-        return found._adopt(self._under(window, linear_filter, margin))
+        found._adopt(self._under(window, linear_filter, margin))
+        if found.shared_ is not None:
+            found.shared_ = found.shared_.under(found.margin_)
+        found.count_overhead()
+        return found
 
     def _margin(self, margin: float | None) -> float:
         return self.fitted.margin_ if margin is None else float(margin)

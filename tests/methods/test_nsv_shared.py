@@ -1,0 +1,112 @@
+"""Reduced vectors that all pairs of classes share: the loop, the promise, readings and files."""
+
+import pickle
+
+import numpy as np
+import pytest
+from sklearn.datasets import load_digits
+from sklearn.frozen import FrozenEstimator
+from sklearn.svm import SVC
+
+from kmviz import NSVClassifier
+from kmviz.io.storage import StorageError, dumps, load
+from kmviz.kernels import Normalized, Polynomial
+from kmviz.methods.nsv.shared import leads
+from kmviz.methods.nsv.walk import reduced_kernel
+
+X, Y = load_digits(return_X_y=True)
+FEW = Y < 4
+X, Y = X[FEW] / 16.0, Y[FEW]
+TRAIN, CALIBRATION, QUERIES = X[:160], X[160:460], X[460:700]
+
+
+@pytest.fixture(scope="module", params=["rbf", "normalised"])
+def clf(request):
+    kernel = "rbf" if request.param == "rbf" else Normalized(Polynomial(5))
+    svc = SVC(kernel=kernel, C=10.0).fit(TRAIN, Y[:160])
+    clf = NSVClassifier(FrozenEstimator(svc), start="reduced", random_state=0)
+    return clf.fit(TRAIN, X_calibration=CALIBRATION)
+
+
+def test_the_loop_equals_its_twin(clf):
+    shared = clf.shared_
+    outputs, stage, winner = shared.run(QUERIES)
+    assert set(stage) >= {-1, 0}  # else this proves little
+    for r, x in enumerate(QUERIES[:60]):
+        values = reduced_kernel(shared.early, x)
+        for s, end in enumerate(shared.early.ends):
+            said = values(0, int(end)) @ shared.weights[s, :end] - shared.bias[s]
+            who, lead = leads(said[None], shared.scale[s], shared.n_classes)
+            if s == stage[r] or s == len(shared.early.ends) - 1:
+                break
+            assert lead[0] <= shared.needed[s] + 1e-3
+        assert winner[r] == who[0]
+        assert (lead[0] > shared.needed[s]) == (stage[r] >= 0)
+        np.testing.assert_allclose(outputs[r], said, rtol=0, atol=1e-4 * np.abs(said).max())
+
+
+def test_rows_are_answered_alike_alone_and_among_others(clf):
+    together = clf.shared_.run(QUERIES)
+    for r in range(40):
+        for alone, among in zip(clf.shared_.run(QUERIES[r : r + 1]), together, strict=True):
+            np.testing.assert_array_equal(alone[0], among[r])
+
+
+def test_predict_is_the_vote_of_decision_function(clf):
+    voted = clf.classes_[clf.winners(clf.decision_function(QUERIES))]
+    np.testing.assert_array_equal(clf.predict(QUERIES), voted)
+    np.testing.assert_array_equal(clf.predict(QUERIES[:1]), voted[:1])
+    assert np.mean(voted != clf.estimator_.predict(QUERIES)) <= 0.01
+
+
+def test_steps_are_the_vectors_asked(clf):
+    stage = clf.shared_.run(QUERIES)[1]
+    steps, ends = clf.steps(QUERIES), clf.shared_.early.ends
+    np.testing.assert_array_equal(steps[stage == 0], ends[0])
+    distinct = len(np.unique(np.vstack([m.vectors for m in clf.machines_]), axis=0))
+    np.testing.assert_array_equal(steps[stage < 0], ends[-1] + distinct)
+    assert steps.mean() < sum(machine.n_vectors for machine in clf.machines_)
+
+
+def test_calibration_rows_are_never_predicted_otherwise(clf):
+    np.testing.assert_array_equal(clf.predict(CALIBRATION), clf.estimator_.predict(CALIBRATION))
+
+
+def test_a_wider_margin_leaves_more_to_the_exact_machines(clf):
+    study, before = clf.study(QUERIES), -1
+    for margin in (0.0, 1.0, 4.0):
+        reading, other = study.read(margin=margin), study.classifier(margin=margin)
+        np.testing.assert_array_equal(reading.steps, other.steps(QUERIES))
+        np.testing.assert_array_equal(reading.outputs, other.decision_function(QUERIES))
+        assert reading.overhead == other.overhead_
+        left = (other.shared_.run(QUERIES)[1] < 0).sum()
+        assert left >= before
+        before = left
+    never = clf.refitted(margin=np.inf)
+    np.testing.assert_array_equal(never.predict(QUERIES), clf.estimator_.predict(QUERIES))
+
+
+def test_the_promise_is_over_the_prediction():
+    svc = SVC(C=10.0).fit(TRAIN, Y[:160])
+    clf = NSVClassifier(
+        FrozenEstimator(svc), start="reduced", max_disagreement=0.03, random_state=0
+    ).fit(TRAIN, X_calibration=CALIBRATION)
+    assert clf.promise_.rows == 150
+    assert clf.shared_.margin == clf.margin_
+    assert np.mean(clf.predict(QUERIES) != svc.predict(QUERIES)) <= 0.03
+
+
+def test_stored_and_loaded(clf):
+    for again in (pickle.loads(pickle.dumps(clf)), load(dumps(clf))):
+        np.testing.assert_array_equal(again.predict(QUERIES), clf.predict(QUERIES))
+        np.testing.assert_array_equal(again.steps(QUERIES), clf.steps(QUERIES))
+    broken = pickle.loads(pickle.dumps(clf))
+    broken.shared_.early = broken.shared_.early._replace(ends=np.array([10**6]))
+    with pytest.raises(StorageError):
+        load(dumps(broken))
+
+
+def test_without_unseen_rows_every_pair_has_vectors_of_its_own():
+    clf = NSVClassifier(SVC(C=10.0), start="reduced", calibration="train", random_state=0)
+    assert clf.fit(X[:120], Y[:120]).shared_ is None
+    assert any(engine.early is not None for engine in clf.engines_)

@@ -82,7 +82,7 @@ def timing_table(ways: Mapping[str, Decide], X: Any, repeats: int = 3) -> pd.Dat
     Returns
     -------
     DataFrame
-        A row a way: `batch_us`, `single_us` (CPU microseconds a query) and `batch_ratio`,
+        A row for each way: `batch_us`, `single_us` (CPU microseconds a query) and `batch_ratio`,
         `single_ratio` (times faster than the first).
 
     Examples

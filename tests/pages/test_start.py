@@ -153,6 +153,10 @@ def test_pair_chooses_two_of_many_classes():
     assert trace(app, "effort", "7")["name"] == "7"
     title = figure(app, "boundary")["layout"]["title"]["text"]
     assert "PCA projection of 64 dimensions" in title
+    shown = figure(app, "boundary")["layout"]["uirevision"]
+    app.selectbox(key="pair").set_value("2-3")
+    run(app)
+    assert figure(app, "boundary")["layout"]["uirevision"] != shown, "other rows, another view"
 
 
 def test_moving_the_query_trains_nothing(banana, monkeypatch):
@@ -168,9 +172,11 @@ def test_moving_the_query_trains_nothing(banana, monkeypatch):
 
 def test_changing_c_trains_once_and_tells_the_url(banana):
     before = metric(banana, "Support vectors")
+    zoom = figure(banana, "boundary")["layout"]["uirevision"]
     banana.select_slider(key="C").set_value(0.1)
     run(banana)
     assert metric(banana, "Support vectors") != before
+    assert figure(banana, "boundary")["layout"]["uirevision"] == zoom, "zoom and legend stay"
     assert banana.query_params["C"] == "0.1"
 
 

@@ -1,4 +1,4 @@
-"""The papers' tables, ours beside theirs: a function a table.
+"""The papers' tables, ours beside theirs: a function for each table.
 
 Each function takes `full=False` (quick settings, which say so) and `progress=None`, and returns
 a frame with `paper` and `ours` columns. A paper's module lists its own in `TABLES`; they are

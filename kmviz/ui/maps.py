@@ -87,12 +87,13 @@ def effort_map(problem: Problem, x: NDArray, y: NDArray, steps: NDArray) -> live
 
 def small_map(whole: live.Chart, name: str, title: str, steps: NDArray) -> live.Chart:
     """Return a map like another, of other steps (cells, cells): small, without legend or axes."""
-    heat, halo, line, star = (cast("Any", layer) for layer in whole.layers)
+    heat, halo, line, star, queries = (cast("Any", layer) for layer in whole.layers)
     layers = [
         replace(heat, values=np.clip(steps, 1, None), title="values"),
         halo,
         replace(line, name=""),
         replace(star, names=("",), size=11),
+        queries,
     ]
     x, y = replace(whole.x, hidden=True), replace(whole.y, hidden=True)
     key = f"effort_map_{name}"

@@ -56,9 +56,13 @@ def sentence(problem: Problem, page: Page) -> str:
 
 def locality(gap: LocalityGap) -> str:
     """Say what a model around each query itself would have answered."""
-    return (
+    asked = (
         f"Against kNNSVM, which trains an SVM around each query itself (asked {gap.n} test rows): "
-        f"{gap.differ:.1%} answers differ, error {gap.mean:+.1%} ± {gap.error:.1%} "
+    )
+    if not gap.differ:
+        return f"{asked}no answer differs, λ of eq. 14 is 0 on each of them."
+    return (
+        f"{asked}{gap.differ:.1%} of the answers differ, error {gap.mean:+.1%} ± {gap.error:.1%} "
         f"(λ of eq. 14; E[λ] of eq. 15 at least {gap.expected:+.1%})."
     )
 

@@ -6,7 +6,8 @@ from sklearn.svm import SVC
 
 from kmviz import FaLKClassifier, datasets
 from kmviz.machines import KernelMachine
-from kmviz.ui import falk, live
+from kmviz.methods.falk.gap import LocalityGap
+from kmviz.ui import falk, falk_words, live
 from tests.pages.helpers import (
     array,
     figure,
@@ -209,3 +210,11 @@ def test_sizes_that_another_session_trains_meanwhile_do_not_change_a_run(monkeyp
     monkeypatch.setattr(falk._sweeps, "later", later)
     assert open_page(PAGE, data="two_moons", n=60, k=10)
     assert asked
+
+
+def test_what_a_model_around_each_query_would_change_is_said():
+    same = falk_words.locality(LocalityGap(0.0, 0.0, 0.0, 0.0, 200))
+    assert "asked 200 test rows): no answer differs" in same
+    other = falk_words.locality(LocalityGap(0.01, 0.005, 0.02, 0.03, 200))
+    assert "3.0% of the answers differ, error +1.0% ± 0.5%" in other
+    assert "E[λ] of eq. 15 at least +2.0%" in other

@@ -13,7 +13,7 @@ from kmviz.figures.paper_charts import charts
 STORED = Path(__file__).resolve().parents[2] / "benchmarks" / "papers"
 
 
-@pytest.mark.parametrize(("name", "count"), [("falk_growth", 2)])
+@pytest.mark.parametrize(("name", "count"), [("falk_rivals", 6), ("falk_growth", 2)])
 def test_a_stored_table_is_drawn_whole(name, count):
     frame = pd.read_csv(STORED / f"{name}.csv", comment="#")
     found = charts(frame)

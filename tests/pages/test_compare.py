@@ -157,7 +157,8 @@ def _table(names):
     ("name", "page", "params"),
     [
         ("nsv_w50", "pages/1_Nearest_Support_Vectors.py",
-         {"w": "50", "q": "20", "order": "nearest", "filter": "true", "start": "empty"}),
+         {"w": "50", "q": "20", "order": "nearest", "filter": "true", "start": "empty",
+          "calibration": "cross_fit", "margin": "none", "promise": "none", "confidence": "0.95"}),
         ("anytime_hybrid", "pages/2_Anytime_Bounds.py", {"basis": "hybrid"}),
         ("reduced_5", "pages/3_Reduced_Set.py",
          {"vectors": "10", "method": "joint", "shift": "0", "tune": "none"}),

@@ -86,7 +86,7 @@ def panels(
 
 def _domain(place: int, count: int) -> list[float]:
     """The share of the width (or height) that a panel takes, from 0 to 1."""
-    room = 0.08 if count > 1 else 0.0
+    room = 0.09 if count > 1 else 0.0
     each = (1.0 - room * (count - 1)) / count
     return [place * (each + room), min(1.0, place * (each + room) + each)]
 
@@ -97,7 +97,7 @@ def _axes(
     return {
         f"xaxis{number}": {
             "domain": here[0], "anchor": f"y{number}", "type": "log", "automargin": True,
-            "title": {"text": "training rows"},
+            "title": {"text": "training rows" if here[1][0] == 0.0 else ""},
         },
         f"yaxis{number}": {
             "domain": here[1], "anchor": f"x{number}", "automargin": True, "title": {"text": title},

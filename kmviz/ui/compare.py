@@ -142,8 +142,9 @@ def _bench(problem: Problem, own: Any) -> Bench:
 
 def points(table: pd.DataFrame, cost: str) -> pd.DataFrame:
     """Return what the chart draws: finished rows with title, family, cost, and the best marked."""
-    overhead = table.loc["exact", "steps_mean"] / table["honest_speedup"]
-    frame = table.assign(honest_values=overhead).reset_index()
+    values = table.loc["exact", "steps_mean"] / table["honest_speedup"]
+    counted = values.where(table["steps_mean"].notna())  # boosting and the like take none
+    frame = table.assign(honest_values=counted).reset_index()
     frame = frame.assign(
         cost=frame[COSTS[cost][0]].astype(float),
         title=[title_of(name) for name in table.index],

@@ -51,7 +51,7 @@ if TYPE_CHECKING:  # the same names again, for those who read types
     from kmviz.methods.svtree import SVTreeClassifier as SVTreeClassifier
     from kmviz.methods.virtual import VirtualSVClassifier as VirtualSVClassifier
 
-__version__ = "0.2.0"
+__version__ = "0.3.0"
 
 #: Every public name and the module it comes from.
 _HOMES = {

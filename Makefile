@@ -22,7 +22,7 @@ run: install
 	$(PY) -m streamlit run app.py --server.port $(PORT) --server.address $(HOST)
 
 test: install $(VENV)/.test-tools $(VENV)/.browser static
-	$(ONE_THREAD) $(PY) -m pytest -n $(JOBS) --dist loadfile
+	$(ONE_THREAD) $(PY) -m pytest -n $(JOBS) --dist loadfile --no-loadscope-reorder
 
 check: install $(VENV)/.test-tools static
 	$(ONE_THREAD) $(PY) -m pytest -q -n $(JOBS) -m "not slow"

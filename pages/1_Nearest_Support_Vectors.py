@@ -18,14 +18,14 @@ words.intro(
     "window w",
     "linear filter",
 )
-one, two, three, four = st.container(key="controls").columns(
-    [2, 2, 3, 3], vertical_alignment="bottom"
+one, two, three, four, five = st.container(key="controls").columns(
+    [8, 8, 11, 11, 9], vertical_alignment="bottom"
 )
 one.toggle("Linear filter", key="filter", help="A linear SVM settles the easy queries.")
 two.number_input("Components q", 1, 64, key="q", help="Principal components that order vectors.")
 three.selectbox("Order", list(nsv.ORDERS), key="order", format_func=nsv.ORDERS.get)
 four.selectbox("The sum starts from", list(nsv.STARTS), key="start", format_func=nsv.STARTS.get)
-nsv_calibration.draw_all(problem)
+nsv_calibration.draw_all(problem, five)
 
 now, chosen = nsv.shown(problem), nsv.choice()
 problem = now.problem  # a promise holds rows out, and has a machine of its own

@@ -176,4 +176,4 @@ def test_pages_of_an_installed_wheel_draw(installed, tmp_path):
         "print([e.message for e in app.exception], len(app.dataframe))",
         str(installed), tmp_path, PYTHONPATH="",
     ).splitlines()  # fmt: skip
-    assert said[-2:] == ["[] 2", "[] 1"]
+    assert said[-2:] == ["[] 3", "[] 1"]

@@ -53,17 +53,17 @@ OWN = {
 HELD_OUT = 0.25
 
 
-def draw_all(problem: Problem) -> None:
-    """Draw the controls; a promise that the rows at hand cannot bear is taken back, and said."""
-    with st.expander("Calibration, margin and promise", icon=":material/tune:"):
+def draw_all(problem: Problem, place: Any) -> None:
+    """Draw the controls behind a button; a promise that the rows cannot bear is taken back."""
+    with place.popover("Calibration", icon=":material/tune:", width="stretch"):
         too_few = _refused(problem)
         if too_few:
             state.replace("promise", NONE)
-        one, two, three, four = st.columns([3, 2, 2, 2], vertical_alignment="bottom")
-        draw("calibration", one)
-        promised = draw("promise", three)
-        draw("margin", two, disabled=promised != NONE)
-        draw("confidence", four, disabled=promised == NONE)
+        first, second = st.columns(2, vertical_alignment="bottom"), st.columns(2)
+        draw("calibration", first[0])
+        promised = draw("promise", second[0])
+        draw("margin", first[1], disabled=promised != NONE)
+        draw("confidence", second[1], disabled=promised == NONE)
         if too_few:
             st.caption(too_few)
 

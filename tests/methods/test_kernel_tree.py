@@ -93,7 +93,8 @@ def test_no_sign_is_another(seed, m, gamma, one_sign):
     machine = KernelMachine(vectors, beta, level, RBF(gamma))
     output, steps = KernelTreeEngine(machine, 4).run(queries)
     exact = machine.decision_function(queries)
-    np.testing.assert_array_equal(output > 0, exact > 0)
+    clear = np.abs(exact) > 1e-12 * (1.0 + np.abs(beta).sum())  # the level is one query's own f
+    np.testing.assert_array_equal(output[clear] > 0, exact[clear] > 0)
     assert (steps >= 0).all()
 
 

@@ -383,7 +383,7 @@ def test_balanced_says_what_it_could_take():
         ({"certain": -0.1}, "certain"),
         ({"fading": 1.5}, "fading"),
         ({"max_mean": 0.5}, "max_mean"),
-        ({"candidates": 3}, "candidates"),
+        ({"candidates": 0}, "candidates"),
         ({"scale_columns": "yes"}, "scale_columns"),
     ],
 )

@@ -91,6 +91,9 @@ _HOMES = {
     "save": "kmviz.io.storage",
 }
 
+#: What some of them need beside the library, and the extra that brings it.
+_EXTRAS = {"pandas": "tables", "pyarrow": "tables", "plotly": "plot"}
+
 __all__ = [*_HOMES]
 
 
@@ -98,7 +101,13 @@ def __getattr__(name: str) -> Any:
     """Import a public name when it is first asked for."""
     if name not in _HOMES:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    home = import_module(_HOMES[name])
+    try:
+        home = import_module(_HOMES[name])
+    except ModuleNotFoundError as error:
+        if error.name not in _EXTRAS:
+            raise
+        remedy = f'pip install "kmviz[{_EXTRAS[error.name]}]"'
+        raise ImportError(f"kmviz.{name} needs {error.name}: {remedy}") from error
     globals()[name] = found = getattr(home, name, home)  # a part of kmviz is its own home
     return found
 

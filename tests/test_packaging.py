@@ -103,8 +103,8 @@ def test_the_wheel_asks_for_the_library_alone(wheel):
     assert f"Version: {kmviz.__version__}" in lines
     needed = [line for line in lines if line.startswith("Requires-Dist:")]
     always = [line for line in needed if "extra ==" not in line]
-    assert not [line for line in always if "streamlit" in line or "plotly" in line]
-    for extra in ("app", "plot", "onnx", "distributed", "test"):
+    assert not [line for line in always if any(name in line for name in HEAVY[:-1])]
+    for extra in ("tables", "app", "plot", "onnx", "distributed", "test"):
         assert f"Provides-Extra: {extra}" in lines
 
 
@@ -177,3 +177,44 @@ def test_pages_of_an_installed_wheel_draw(installed, tmp_path):
         str(installed), tmp_path, PYTHONPATH="",
     ).splitlines()  # fmt: skip
     assert said[-2:] == ["[] 3", "[] 1"]
+
+
+#: Hides what a bare installation has not; the rest is what production does.
+BARE = """
+import sys, importlib.util
+HIDDEN = ("streamlit", "plotly", "pandas", "pyarrow")
+class Hidden:
+    def find_spec(self, name, path=None, target=None):
+        if name.partition(".")[0] in HIDDEN:
+            raise ModuleNotFoundError(f"No module named {name!r}", name=name)
+sys.meta_path.insert(0, Hidden())
+found = importlib.util.find_spec
+importlib.util.find_spec = lambda name, *a: None if name in HIDDEN else found(name, *a)
+import numpy as np
+from sklearn.svm import SVC
+import kmviz
+X = np.random.default_rng(0).normal(size=(600, 2))
+svc = SVC(gamma=2.0).fit(X[:200], X[:200, 0] > X[:200, 1] ** 2)
+fast = kmviz.accelerate(svc, X[200:], max_disagreement=0.05)
+kmviz.save(fast, sys.argv[1])
+assert (kmviz.load(sys.argv[1]).predict(X) == fast.predict(X)).all()
+try:
+    kmviz.compare
+except ImportError as error:
+    print(error)
+from kmviz.__main__ import main
+sys.argv[1:] = ["data", "list"]
+print(main())
+"""
+
+
+def test_production_needs_no_pandas(tmp_path):
+    said = subprocess.run(
+        [sys.executable, "-c", BARE, str(tmp_path / "fast.skops")], capture_output=True, text=True,
+        cwd=Path(__file__).parents[1], check=False,
+    )  # fmt: skip
+    assert said.returncode == 0, said.stderr
+    assert said.stdout.splitlines() == [
+        'kmviz.compare needs pandas: pip install "kmviz[tables]"', "2"
+    ]  # fmt: skip
+    assert 'pip install "kmviz[tables]"' in said.stderr

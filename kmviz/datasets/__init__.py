@@ -11,19 +11,22 @@ Examples
 import inspect
 from collections.abc import Callable
 from functools import partial
+from importlib import import_module
 from math import inf
 from numbers import Integral, Real
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from kmviz.datasets import digits as _digits, generators as _generators
 from kmviz.datasets.catalogue import SHIPPED
 from kmviz.datasets.drawing import sketch
-from kmviz.datasets.encoder import TableEncoder
 from kmviz.datasets.errors import DataError
-from kmviz.datasets.frames import iter_frames, read_frame
 from kmviz.datasets.record import Dataset
 from kmviz.datasets.shipped import banana, recorded
-from kmviz.datasets.upload import encode_table, read_table
+
+if TYPE_CHECKING:
+    from kmviz.datasets.encoder import TableEncoder
+    from kmviz.datasets.frames import iter_frames, read_frame
+    from kmviz.datasets.upload import encode_table, read_table
 
 __all__ = [
     "DataError",
@@ -37,6 +40,23 @@ __all__ = [
     "read_frame",
     "read_table",
 ]
+
+#: What reads tables, and with it pandas: imported when it is first asked for.
+_TABLES = {
+    "TableEncoder": "encoder",
+    "encode_table": "upload",
+    "iter_frames": "frames",
+    "read_frame": "frames",
+    "read_table": "upload",
+}
+
+
+def __getattr__(name: str) -> Any:
+    if name not in _TABLES:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    globals()[name] = found = getattr(import_module(f"{__name__}.{_TABLES[name]}"), name)
+    return found
+
 
 _LOADERS: dict[str, Callable[..., Dataset]] = {
     "banana": banana,

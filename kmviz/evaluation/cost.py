@@ -10,14 +10,16 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
-import pandas as pd
 from sklearn.utils.validation import _num_samples
 from threadpoolctl import threadpool_limits
 
 from kmviz.loops import threads
+
+if TYPE_CHECKING:
+    import pandas as pd
 
 Decide = Callable[[Any], Any]
 
@@ -99,6 +101,8 @@ def timing_table(ways: Mapping[str, Decide], X: Any, repeats: int = 3) -> pd.Dat
             name: (batch_seconds(decide, X, repeats), single_seconds(decide, X, repeats))
             for name, decide in ways.items()
         }
+    import pandas as pd
+
     table = pd.DataFrame.from_dict(times, orient="index", columns=["batch_us", "single_us"]) * 1e6
     for kind in ("batch", "single"):
         table[f"{kind}_ratio"] = table[f"{kind}_us"].iloc[0] / table[f"{kind}_us"]

@@ -5,7 +5,6 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-import pandas as pd
 from sklearn.base import is_regressor
 from sklearn.frozen import FrozenEstimator
 
@@ -49,6 +48,8 @@ def stand_in(machine: Any) -> Any:
     """Return the exact machine of a fitted SVM or kernel ridge, which answers as it does."""
     row: Any = np.zeros((1, machine.n_features_in_))
     if hasattr(machine, "feature_names_in_"):
+        import pandas as pd
+
         row = pd.DataFrame(row, columns=machine.feature_names_in_)
     cls = ExactRegressor if is_regressor(machine) else ExactClassifier
     return cls(FrozenEstimator(machine), dtype="float64").fit(row)

@@ -10,7 +10,7 @@ skops is imported where it is used: it would take a quarter of `import kmviz`.
 
 from __future__ import annotations
 
-import importlib
+import importlib.util
 import inspect
 import io
 import json
@@ -234,7 +234,8 @@ def untrusted_types(content: bytes, allowed: Iterable[str] = ()) -> set[str]:
 def trusted_types() -> tuple[str, ...]:
     """Return the full names of kmviz's own classes and the few others that estimators hold."""
     names = set(BESIDE)
-    for part in PARTS:
+    tables = importlib.util.find_spec("pandas") is not None  # no encoder is loaded without it
+    for part in [name for name in PARTS if tables or name != "datasets.encoder"]:
         for module in _modules(f"kmviz.{part}"):
             names |= {
                 f"{cls.__module__}.{cls.__qualname__}"

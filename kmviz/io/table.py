@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
-import pandas as pd
 from numpy.typing import NDArray
 
-from kmviz.datasets import TableEncoder
+if TYPE_CHECKING:
+    import pandas as pd
+
+    from kmviz.datasets import TableEncoder
 
 
 class TableClassifier:

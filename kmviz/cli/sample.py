@@ -53,11 +53,11 @@ class Sample:
 def rows_within(memory: int, n_features: int, local: bool) -> int:
     """Return how many rows a method can be trained on within `memory` bytes.
 
-    A row is held in float32 and, while a machine is trained on it, up to four more times in
+    A row is held in float32 and, while a machine is trained on it, up to five more times in
     float64; local models add neighbour lists and a search tree. Methods on one machine compare
     every row with every support vector, in the worst case with every row, three times over.
     """
-    per_row = 36 * n_features + (400 if local else 200)
+    per_row = 48 * n_features + (400 if local else 200)
     rows = int(memory * (1 - CACHE_SHARE) / 2 / per_row)
     return rows if local else min(rows, int((memory / 48) ** 0.5), SVM_ROWS)
 

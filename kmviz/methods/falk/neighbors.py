@@ -32,7 +32,7 @@ ASKED = 8
 MANY_COLUMNS, LARGE_SHARE, MOST_ROWS = 32, 0.125, 200_000
 
 #: Distances found at a time; candidates beyond the k nearest; bits of a distance that tell.
-BLOCK, SPARE, BITS = 1 << 20, 8, 40
+BLOCK, SPARE, BITS = 1 << 18, 8, 40
 
 
 def search_rows(kernel: Any, X: NDArray[Any]) -> NDArray[Any]:

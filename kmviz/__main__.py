@@ -11,11 +11,9 @@ def main() -> int:
         if error.name not in ("pandas", "pyarrow"):
             raise
         if sys.argv[1:] == ["compile"]:
-            from kmviz.loops import compile_all, modules
+            from kmviz.loops.__main__ import main as compile_loops
 
-            for name in compile_all(modules()):
-                print("compiled the loops of", name, flush=True)
-            return 0
+            return compile_loops()
         print(f'kmviz: {error.name} is missing: pip install "kmviz[tables]"', file=sys.stderr)
         return 2
     return run()

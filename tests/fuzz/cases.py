@@ -307,7 +307,8 @@ def check_model(case: Case) -> None:
         holder[name] = changed if np.ndim(changed) else getattr(changed, "item", lambda: changed)()
         try:
             content = dumps(model)
-        except Exception:
+        except Exception as error:
+            said_in_words(error)
             return  # it could not even be written
         for read in (kmviz.load, lambda found: load_from_stranger(found, "m.skops")):
             try:

@@ -72,10 +72,8 @@ class Partition:
             check_classification_targets(y)
             low = X.min(axis=0) if low is None else np.minimum(low, X.min(axis=0))
             high = X.max(axis=0) if high is None else np.maximum(high, X.max(axis=0))
-            sums, squares = (
-                sums + X.sum(dtype=np.float64),
-                squares + np.square(X, dtype=np.float64).sum(),
-            )
+            sums += X.sum(dtype=np.float64)
+            squares += np.square(X, dtype=np.float64).sum()
             classes = np.unique(y) if not n else np.union1d(classes, y)
             drawn = rng.random(len(X))
             sample = np.concatenate([sample, X]) if n else X

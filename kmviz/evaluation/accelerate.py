@@ -8,54 +8,36 @@ from __future__ import annotations
 
 import warnings
 from copy import copy
-from dataclasses import dataclass, replace
-from itertools import count
+from dataclasses import replace
 from typing import Any, Literal, cast
 
 import numpy as np
-from scipy.sparse import issparse
 from sklearn.base import is_regressor
 from sklearn.frozen import FrozenEstimator
 from sklearn.model_selection import FixedThresholdClassifier
-from sklearn.utils import _safe_indexing, check_random_state
+from sklearn.utils import _safe_indexing
 from sklearn.utils.validation import _num_samples
 
 from kmviz.evaluation.catalogue import is_certified
-from kmviz.evaluation.cost import batch_seconds, one_thread, single_seconds
-from kmviz.evaluation.faithful import differing, known_vectors, refuse_unlike
+from kmviz.evaluation.cost import TIMED_ROWS, seconds_per_query
+from kmviz.evaluation.faithful import known_vectors, refuse_unlike
 from kmviz.evaluation.joined import quickened
-from kmviz.evaluation.reference import largest
+from kmviz.evaluation.trial import PromiseWarning, Trial, tried, warn_few_rows
 from kmviz.evaluation.values import Asked, fastest_values
-from kmviz.kernels import RBF, Linear, is_known
 from kmviz.machines.inside import joins_several
 from kmviz.machines.unwrap import last_step
 from kmviz.methods import progress
-from kmviz.methods.anytime.basis import NotMercerError
-from kmviz.methods.anytime.spectral import quadratic
 from kmviz.methods.base import MachineClassifier
 from kmviz.methods.exact import ExactClassifier
-from kmviz.methods.nsv import NSVClassifier
-from kmviz.methods.nsv.proof import NotProvedError
-from kmviz.methods.nsv.tables import known_form
-from kmviz.methods.promise import Promise, rows_needed, upper_bound
-from kmviz.methods.register import METHODS, method_of, offered
+from kmviz.methods.promise import Promise
+from kmviz.methods.register import METHODS
 from kmviz.methods.scores import ExactScores
-
-#: No more rows than this are used to time a candidate.
-TIMED_ROWS = {"batch": 500, "single": 100}
-
-#: A candidate that takes longer for so few rows than a certified one for all is not looked at.
-FEW_ROWS = 16
 
 #: Times faster than the model's own `predict` below which the model itself is returned.
 WORTH = 1.05
 
 #: Share of the support vectors among X from which on X counts as rows of the training.
 TRAINING_SHARE = 0.05
-
-
-class PromiseWarning(UserWarning):
-    """The promise asked for cannot be given; the message says why and what it takes."""
 
 
 def accelerate(
@@ -232,9 +214,8 @@ def _of_several(fitted: Any, X: Any, method: str, queries: str) -> Any:
     progress.report(0.1, "reading its machines")
     fast, checked = quickened(fitted, X)
     rows = _safe_indexing(X, slice(TIMED_ROWS[queries]))
-    time = batch_seconds if queries == "batch" else single_seconds
-    with one_thread():
-        faster = time(fitted.predict, rows) / time(fast.predict, rows)
+    given, own = (seconds_per_query(way.predict, rows, queries) for way in (fitted, fast))
+    faster = given / own
     if method == "auto" and faster < WORTH:
         return _as_it_is(fitted, "exact machines inside", faster, queries)
     fast.promise_ = Promise(0.0, 1.0, 0, checked=checked, faster=faster)
@@ -252,7 +233,7 @@ def _of_labels(
     labels = np.asarray(fitted.predict(X))
     refuse_unlike(exact, X, labels)
     _warn_of_training_rows(exact, X)
-    trial = _Trial(frozen, exact, X, labels, max_disagreement, confidence, queries, random_state)
+    trial = Trial(frozen, exact, X, labels, max_disagreement, confidence, queries, random_state)
     if is_certified(method):
         best = trial.certify(method)
     else:
@@ -296,234 +277,8 @@ def _warn_of_training_rows(exact: ExactClassifier, X: Any) -> None:
 def _names(method: str) -> tuple[str, ...]:
     """Return the methods to be tried on held-out rows."""
     if method == "auto":
-        return _tried(certified=False)
+        return tried(certified=False)
     known = [one.name for m in METHODS if m.keeps_machine for one in m.settings]
     if method not in known:
         raise ValueError(f"method must be 'auto' or one of {', '.join(known)}; got {method!r}.")
     return (method,)
-
-
-def _tried(certified: bool) -> tuple[str, ...]:
-    """Return what is tried unasked: kept by a proof, or as good as held-out rows show it to be."""
-    methods = [method for method in METHODS if method.certified == certified]
-    return tuple(one.name for method in methods for one in method.settings if one.is_tried)
-
-
-@dataclass(frozen=True)
-class _Candidate:
-    name: str
-    classifier: Any
-    seconds: float
-    promise: Promise | None
-
-
-class _Trial:
-    """The rows of a trial, split once: some calibrate, the others decide."""
-
-    def __init__(
-        self, frozen: Any, exact: ExactClassifier, X: Any, labels: Any, rate: float,
-        confidence: float, queries: str, random_state: int | None,
-    ) -> None:  # fmt: skip
-        self.frozen, self.exact, self.X, self.labels = frozen, exact, X, labels
-        self.rate, self.confidence, self.queries = rate, confidence, queries
-        self.is_sparse = issparse(exact.machine_rows(_safe_indexing(X, slice(1))))
-        order = check_random_state(random_state).permutation(_num_samples(X))
-        for_all = rows_needed(rate, 1 - (1 - confidence) / len(_tried(certified=False)))
-        held = _held_out(len(order), for_all)
-        self.deciding, self.decided = _safe_indexing(X, order[:held]), labels[order[:held]]
-        self.calibrating, self.known = _safe_indexing(X, order[held:]), labels[order[held:]]
-        self.given_seconds = self._seconds(frozen.estimator)
-
-    def fits(self, name: str) -> bool:
-        """Whether a method is made for the kernel and the rows at hand."""
-        if self.is_sparse and name != "exact":
-            return False
-        kernel = self.exact.machines_[0].kernel
-        if isinstance(kernel, Linear) and name != "exact":
-            return False  # the exact machine is a single product, and certain
-        if name == "kernel_tree":  # weights of both signs cancel, and so do their bounds
-            return is_known(kernel) and isinstance(kernel.plain, RBF) and self._is_one_class
-        if name in ("nsv_approximate", "nsv_reduced"):
-            return known_form(kernel) is not None
-        if name == "anytime_spectral":
-            return is_known(kernel) and quadratic(kernel) is not None
-        return True
-
-    @property
-    def _is_one_class(self) -> bool:
-        """Whether all weights have one sign."""
-        beta = self.exact.machines_[0].beta
-        return len(self.exact.machines_) == 1 and bool((beta >= 0).all() or (beta <= 0).all())
-
-    def certify(self, name: str) -> _Candidate:
-        """A method whose answers a proof keeps; they are compared with the model's all the same."""
-        progress.report(0.1, name)
-        classifier = self.exact if name == "exact" else self._fitted(name)
-        wrong = differing(self.exact, self.X, classifier.predict(self.X), self.labels)
-        if len(wrong):
-            raise NotProvedError(
-                f"{name} answers {len(wrong)} of {len(self.labels)} rows otherwise than the model: "
-                "the machine is beyond what float64 can bound. Take method='exact'."
-            )
-        promise = Promise(0.0, 1.0, 0, checked=len(self.labels))
-        return _Candidate(name, classifier, self._seconds(classifier), promise)
-
-    def fastest_certified(self) -> _Candidate:
-        """The fastest of the certified methods that this machine allows."""
-        found = []
-        for name in _tried(certified=True):
-            if self.fits(name):
-                try:
-                    found.append(self.certify(name))
-                except (NotMercerError, NotProvedError):  # the exact machine remains
-                    continue
-        return min(found, key=lambda candidate: candidate.seconds)
-
-    def fastest_kept(self, names: list[str], safe: _Candidate) -> _Candidate:
-        """The fastest of `names` that keeps the promise on held-out rows, or else `safe`.
-
-        Each try costs confidence: c tries at 1 - (1 - confidence) / c each keep the whole at
-        `confidence`, so c is what the rows can bear.
-        """
-        if not names:
-            return safe
-        tries = self._tries(len(names))
-        if not tries:
-            warn_few_rows(self.rate, self.confidence, _num_samples(self.X))
-            return safe
-        asked = len(names) == 1  # by name: returned if it keeps the promise, fast or not
-        promising = []
-        for done, name in enumerate(names):
-            progress.report(0.2 + 0.5 * done / len(names), name)
-            classifier = self._fitted(name)
-            if not asked and self._is_hopeless(classifier, safe):
-                continue
-            candidate = self._promising(name, classifier)
-            if candidate is not None and (asked or candidate.seconds < safe.seconds):
-                promising.append(candidate)
-        level = 1 - (1 - self.confidence) / tries
-        decided = [self._decided(candidate, level) for candidate in _first(promising, tries)]
-        kept = [candidate for candidate in decided if candidate is not None]
-        if asked and not kept:
-            self._warn_not_kept(names[0])
-        return min(kept if asked and kept else [*kept, safe], key=lambda c: c.seconds)
-
-    def _fitted(self, name: str) -> Any:
-        made = offered(name)[1].make(largest(self.exact))
-        classifier = made.set_params(estimator=self.frozen)
-        with one_thread():
-            return classifier.fit(self.calibrating)
-
-    def _is_hopeless(self, classifier: Any, safe: _Candidate) -> bool:
-        """Whether a few rows take longer than `safe` takes for all.
-
-        So it is with a kernel of one's own, asked for a value at a time, unless each is dear.
-        """
-        few = min(FEW_ROWS, self._timed_rows)
-        return few * self._seconds(classifier, few) > self._timed_rows * safe.seconds
-
-    def _promising(self, name: str, classifier: Any) -> _Candidate | None:
-        """A calibrated candidate, unless its own calibration rows already speak against it.
-
-        NSV can widen its thresholds until it keeps a promise, so nothing speaks against it yet.
-        """
-        rows = self.calibrating
-        misses = int(np.sum(classifier.predict(rows) != self.known))
-        if misses > self.rate * _num_samples(rows) and not _widens(classifier):
-            return None
-        return _Candidate(name, classifier, self._seconds(classifier), None)
-
-    def _decided(self, candidate: _Candidate, level: float) -> _Candidate | None:
-        """The candidate with its promise, if the deciding rows bear it out at this confidence."""
-        progress.report(0.8, f"held-out rows decide on {candidate.name}")
-        classifier, rows = candidate.classifier, self.deciding
-        if isinstance(classifier, NSVClassifier):
-            classifier.set_params(max_disagreement=self.rate, confidence=level)
-            try:
-                classifier.prove(rows, self.decided)
-            except NotProvedError:
-                return None
-            proved = cast(Promise, classifier.promise_)
-            promise = replace(proved, confidence=self.confidence, checked=len(self.labels))
-            return _Candidate(candidate.name, classifier, self._seconds(classifier), promise)
-        misses = int(np.sum(classifier.predict(rows) != self.decided))
-        bound = upper_bound(misses, _num_samples(rows), level)
-        if bound > self.rate:
-            return None
-        promise = Promise(
-            self.rate, self.confidence, len(self.decided), misses, bound, len(self.labels)
-        )
-        return replace(candidate, promise=promise)
-
-    @property
-    def _timed_rows(self) -> int:
-        return min(TIMED_ROWS[self.queries], _num_samples(self.calibrating))
-
-    def _seconds(self, classifier: Any, n_rows: int | None = None) -> float:
-        rows = _safe_indexing(self.calibrating, slice(n_rows or self._timed_rows))
-        time = batch_seconds if self.queries == "batch" else single_seconds
-        with one_thread():
-            return time(classifier.predict, rows)
-
-    def _tries(self, candidates: int) -> int:
-        """How many candidates the deciding rows can bear."""
-        rows = _num_samples(self.deciding)
-        for tries in range(candidates, 0, -1):
-            if rows_needed(self.rate, 1 - (1 - self.confidence) / tries) <= rows:
-                return tries
-        return 0
-
-    def _warn_not_kept(self, name: str) -> None:
-        warnings.warn(
-            f"{name} changes more than {self.rate:.4g} of the answers on these rows; a certified "
-            "method or the exact machine is returned instead.",
-            PromiseWarning,
-            stacklevel=5,
-        )
-
-
-def warn_few_rows(rate: float, confidence: float, rows: int, what: str = "answers") -> None:
-    """Say how many rows a promise takes."""
-    need = rows_needed(rate, confidence)
-    warnings.warn(
-        f"At most {rate:.4g} of the {what} different, with {confidence:.0%} confidence, takes "
-        f"{need:,} held-out rows without a miss, beside those that calibrate: give "
-        f"{least_rows(rate, confidence):,} rows or more, or allow a larger max_disagreement. X has "
-        f"{rows:,}, so the choice is among certified methods and the exact machine.",
-        PromiseWarning,
-        stacklevel=5,
-    )
-
-
-def _widens(classifier: Any) -> bool:
-    """Whether a method can widen its thresholds until it keeps a promise."""
-    known = method_of(classifier)
-    return known is not None and known.proves_rate
-
-
-def _first(candidates: list[_Candidate], tries: int) -> list[_Candidate]:
-    """The fastest few, with at least one that can be widened until it keeps the promise."""
-    by_speed = sorted(candidates, key=lambda candidate: candidate.seconds)
-    chosen = by_speed[:tries]
-    widening = [candidate for candidate in by_speed if _widens(candidate.classifier)]
-    if widening and not any(candidate in chosen for candidate in widening):
-        chosen[-1] = widening[0]
-    return chosen
-
-
-def _held_out(rows: int, need: int) -> int:
-    """How many rows decide: half, or what the promise needs, but never over three quarters."""
-    return int(np.clip(need, rows // 2, rows - max(rows // 4, 1)))
-
-
-def least_rows(rate: float, confidence: float = 0.95) -> int:
-    """Return how many rows `accelerate` takes at least to promise `rate`.
-
-    Examples
-    --------
-    >>> from kmviz.evaluation.accelerate import least_rows
-    >>> least_rows(0.001)
-    3993
-    """
-    need = rows_needed(rate, confidence)
-    return next(rows for rows in count(need) if rows - rows // 4 >= need)

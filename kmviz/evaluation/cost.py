@@ -23,6 +23,9 @@ if TYPE_CHECKING:
 
 Decide = Callable[[Any], Any]
 
+#: No more rows than this are used to time a way of answering.
+TIMED_ROWS = {"batch": 500, "single": 100}
+
 
 @contextmanager
 def one_thread() -> Iterator[None]:
@@ -70,6 +73,12 @@ def single_seconds(decide: Decide, X: Any, repeats: int = 3, n_queries: int = 10
             decide(row)
 
     return cpu_seconds(one_by_one, repeats) / len(rows)
+
+
+def seconds_per_query(decide: Decide, X: Any, queries: str) -> float:
+    """Return the CPU seconds a query on one thread, as queries come: in "batch" or "single"."""
+    with one_thread():
+        return (batch_seconds if queries == "batch" else single_seconds)(decide, X)
 
 
 def timing_table(ways: Mapping[str, Decide], X: Any, repeats: int = 3) -> pd.DataFrame:

@@ -17,7 +17,7 @@ from sklearn.frozen import FrozenEstimator
 from sklearn.utils import _safe_indexing, check_random_state
 from sklearn.utils.validation import _num_samples
 
-from kmviz.evaluation.cost import batch_seconds, one_thread, single_seconds
+from kmviz.evaluation.cost import TIMED_ROWS, one_thread, seconds_per_query
 from kmviz.evaluation.faithful import ReadingError
 from kmviz.methods import progress
 from kmviz.methods.anytime import AnytimeRegressor
@@ -184,8 +184,6 @@ class ValueTrial:
         return off if off.ndim == 1 else off.max(axis=1)
 
     def _seconds(self, model: Any) -> float:
-        single = self.asked.queries == "single"
-        rows = _safe_indexing(self.X, self.calibrating[: 100 if single else 500])
-        time = single_seconds if single else batch_seconds
-        with one_thread():
-            return time(lambda X: self.says(model, X), rows)
+        queries = self.asked.queries
+        rows = _safe_indexing(self.X, self.calibrating[: TIMED_ROWS[queries]])
+        return seconds_per_query(lambda X: self.says(model, X), rows, queries)

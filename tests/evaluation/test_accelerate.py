@@ -13,9 +13,8 @@ from sklearn.svm import SVC
 
 import kmviz
 from kmviz import datasets
-from kmviz.evaluation import accelerate as module
-from kmviz.evaluation.accelerate import PromiseWarning, least_rows
 from kmviz.evaluation.audit import AuditWarning
+from kmviz.evaluation.trial import PromiseWarning, Trial, least_rows
 from kmviz.kernels import Normalized, Polynomial
 from kmviz.methods.nsv.proof import NotProvedError
 from kmviz.methods.promise import Promise, rows_needed, upper_bound
@@ -63,13 +62,13 @@ def test_too_few_rows_say_how_many_it_takes_and_fall_back(svc, banana):
 
 def test_rows_that_calibrate_do_not_decide(svc, banana, monkeypatch):
     seen = {}
-    real = module._Trial.__init__
+    real = Trial.__init__
 
     def spy(self, *arguments):
         real(self, *arguments)
         seen["held"], seen["used"] = self.deciding, self.calibrating
 
-    monkeypatch.setattr(module._Trial, "__init__", spy)
+    monkeypatch.setattr(Trial, "__init__", spy)
     fast = kmviz.accelerate(svc, banana.X_test[:1_000], method="nsv", max_disagreement=0.02)
     held, used = ({tuple(row) for row in seen[k]} for k in ("held", "used"))
     assert not held & used

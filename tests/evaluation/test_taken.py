@@ -17,8 +17,8 @@ from sklearn.preprocessing import StandardScaler
 from sklearn.svm import SVC, SVR, LinearSVC, NuSVR, OneClassSVM
 
 import kmviz
-from kmviz.evaluation.accelerate import PromiseWarning
 from kmviz.evaluation.faithful import ReadingError
+from kmviz.evaluation.trial import PromiseWarning
 from kmviz.machines.reading import read_value
 
 X, Y = make_classification(

@@ -29,7 +29,6 @@ Departures
 from __future__ import annotations
 
 from copy import copy
-from dataclasses import replace
 from itertools import combinations
 from numbers import Integral, Real
 from typing import Any, ClassVar
@@ -44,19 +43,16 @@ from sklearn.utils import check_random_state
 from sklearn.utils._param_validation import Interval, RealNotInt, StrOptions
 from sklearn.utils.validation import check_is_fitted
 
-from kmviz.kernels import RBF
 from kmviz.machines import KernelMachine
 from kmviz.machines.as_svc import as_svc
 from kmviz.methods.base import BinaryProblem, MachineClassifier
 from kmviz.methods.promise import Promise, upper_bound
 from kmviz.methods.reduced.engine import CONFIDENCE, ReducedEngine
-from kmviz.methods.reduced.sizing import HeldProblem, count, hold_out, smallest
+from kmviz.methods.reduced.making import Making
+from kmviz.methods.reduced.sizing import HeldProblem, hold_out
 from kmviz.methods.reduced.study import ReducedStudy
-from kmviz.methods.reduced.threshold import bayes_threshold
-from kmviz.methods.reduced.tune import FEWEST_ROWS, MarginTuning
-from kmviz.methods.reduction.path import ReducedPath, grow, grow_every
 from kmviz.methods.reduction.shared import outputs, share, union
-from kmviz.methods.reduction.space import OpaqueSpace, Space, space_of
+from kmviz.methods.reduction.space import space_of
 
 METHODS = ("auto", "joint", "incremental", "fixed_point", "selection", "eigen")
 
@@ -222,7 +218,8 @@ class ReducedSetClassifier(MachineClassifier):
         """
         other = copy(self).set_params(n_vectors=n_vectors, threshold=threshold)
         vars(other).pop("promise_", None)
-        return other._describe([other._resized_engine(engine) for engine in self.engines_])
+        making = other._making()
+        return other._describe([making.resized(engine) for engine in self.engines_])
 
     def _refuse_contradictions(self) -> None:
         if self.shared and self.sequential:
@@ -248,15 +245,21 @@ class ReducedSetClassifier(MachineClassifier):
                 f"n_vectors={self.n_vectors} is more than the {largest} support vectors that the "
                 "machine has. Give a smaller number, a share such as 0.1, or 'auto'."
             )
-        if self.tune is not None:
-            self._seed = int(check_random_state(self.random_state).randint(2**31 - 1))
+        random = check_random_state(self.random_state)
+        making = self._making(random.randint(2**31 - 1) if self.tune else 0)
         engines = [
-            self._engine(problem, rows)
+            making.made(problem, rows)
             for problem, rows in zip(problems, self._tuning_rows(problems), strict=True)
         ]
         if self.shared and len(problems) > 1:
-            engines = self._shared_engines(problems, [engine.machine for engine in engines])
+            engines = _shared(problems, [engine.machine for engine in engines], making)
         return self._describe(engines)
+
+    def _making(self, seed: int = 0) -> Making:
+        return Making(
+            self.n_vectors, self.method, self.threshold, self.sequential, self.max_disagreement,
+            self.every_size, seed,
+        )  # fmt: skip
 
     def _describe(self, engines: list[ReducedEngine]) -> ReducedSetClassifier:
         """Take the engines and say what they are."""
@@ -331,20 +334,6 @@ class ReducedSetClassifier(MachineClassifier):
     def _exact_machines(self) -> list[KernelMachine]:
         return [engine.original for engine in self.engines_]
 
-    def _shared_engines(
-        self, problems: list[BinaryProblem], reduced: list[KernelMachine]
-    ) -> list[ReducedEngine]:
-        """Give all machines the vectors of all."""
-        originals = [problem.machine for problem in problems]
-        space = space_of(originals[0].kernel, originals[0].vectors)
-        is_solved = space.is_homogeneous and space.degree <= 2
-        moves = self._method(space) == "joint" and not is_solved
-        found = share(originals, union(reduced), space, None if moves else 0)
-        return [
-            ReducedEngine(self._thresholded(machine, problem), problem.machine, float(rho), None)
-            for machine, rho, problem in zip(*found, problems, strict=True)
-        ]
-
     def _tuning_rows(self, problems: list[BinaryProblem]) -> list[Any]:
         """Return the rows that tune each machine: those that one of its classes wins."""
         if self.tune is None:
@@ -357,113 +346,17 @@ class ReducedSetClassifier(MachineClassifier):
         pairs = combinations(range(len(self.classes_)), 2)
         return [X[(winner == first) | (winner == second)] for first, second in pairs]
 
-    def _engine(self, problem: BinaryProblem, rows: Any = None) -> ReducedEngine:
-        machine = problem.machine
-        if machine.n_vectors == 0 or not np.any(machine.beta):
-            return self._whole(problem, None)
-        space = space_of(machine.kernel, machine.vectors)
-        method = self._method(space)
-        if isinstance(self.n_vectors, str):
-            assert isinstance(problem, HeldProblem)
-            path, n = smallest(
-                problem, space, method,
-                lambda path, n: self._made(path, n, problem, self._tuning(path, rows))[0],
-                self.max_disagreement,
-            )  # fmt: skip
-            return self._sized(path, n, problem, self._tuning(path, rows))
-        n = count(self.n_vectors, machine.n_vectors)
-        if self.every_size:
-            path = grow_every(machine, space, n, method)
-        else:
-            path = grow(machine, space, [n], method)
-        return self._sized(path, path.n_vectors, problem, self._tuning(path, rows))
 
-    def _tuning(self, path: ReducedPath, rows: Any) -> MarginTuning | None:
-        if rows is None or len(rows) < FEWEST_ROWS:
-            return None
-        return MarginTuning(path, rows, self._seed, self.every_size)
-
-    def _resized_engine(self, engine: ReducedEngine) -> ReducedEngine:
-        """Return what another size and threshold make of an engine's path."""
-        path, n = engine.path, engine.machine.n_vectors
-        assert path is not None
-        if isinstance(self.n_vectors, Integral):
-            n = min(int(self.n_vectors), path.n_vectors)
-        if engine.machine is engine.original and n >= path.n_vectors:
-            return self._whole(engine.problem, path)
-        return self._sized(path, n, engine.problem, engine.tuning)
-
-    def _sized(
-        self,
-        path: ReducedPath,
-        n: int | None,
-        problem: BinaryProblem,
-        tuning: MarginTuning | None,
-    ) -> ReducedEngine:
-        """Return the engine of one size of a path."""
-        if not n:  # no smaller machine is good enough, or the kernel is none of Mercer's
-            return self._whole(problem, path)
-        machine, is_tuned = self._made(path, n, problem, tuning)
-        if tuning is not None and is_tuned:  # its weights belong together: no nested machines
-            rho, stage = tuning.rho(machine), None
-        else:
-            rho, stage = float(path.rho[n]), path.stage(n)
-        engine = ReducedEngine(machine, problem.machine, rho, stage)
-        engine.tuning, engine.is_tuned = tuning, is_tuned
-        return self._finished(engine, path, stage, problem)
-
-    def _made(
-        self, path: ReducedPath, n: int, problem: BinaryProblem, tuning: MarginTuning | None
-    ) -> tuple[KernelMachine, bool]:
-        """Return the machine of n vectors, and whether it is the tuned one."""
-        plain = self._thresholded(path.machine(n), problem)
-        if tuning is None:
-            return plain, False
-        judged = self._thresholded(tuning.machine(n, by_all=False), problem)
-        if not tuning.is_better(judged, plain):
-            return plain, False
-        return self._thresholded(tuning.machine(n), problem), True
-
-    def _whole(self, problem: BinaryProblem, path: ReducedPath | None) -> ReducedEngine:
-        """Return the engine of a machine that stays as it is."""
-        engine = ReducedEngine(problem.machine, problem.machine, 0.0, None)
-        return self._finished(engine, path, None, problem)
-
-    def _finished(
-        self, engine: ReducedEngine, path: ReducedPath | None, stage: Any, problem: BinaryProblem
-    ) -> ReducedEngine:
-        engine.path, engine.problem = path, problem
-        if self.sequential:
-            assert isinstance(problem, HeldProblem)
-            engine.stop_early(stage, problem.held, problem.proof, self.max_disagreement)
-        return engine
-
-    def _method(self, space: Space) -> str:
-        """Return how to grow, after checking that the kernel allows it."""
-        is_quadratic = space.is_homogeneous and space.degree <= 2
-        is_opaque = isinstance(space, OpaqueSpace)
-        needs = {
-            "fixed_point": ("a radial kernel", isinstance(space.plain, RBF)),
-            "eigen": ("a linear kernel or a polynomial one of degree 2", is_quadratic),
-            "joint": ("a kernel of kmviz.kernels", not is_opaque),
-            "incremental": ("a kernel of kmviz.kernels", not is_opaque),
-        }
-        what, given = needs.get(self.method, ("", True))
-        if not given:
-            raise ValueError(
-                f"method={self.method!r} needs {what}; this machine has {space.kernel!r}. "
-                "Use method='auto'."
-            )
-        if self.method == "auto":
-            return "selection" if is_opaque else "joint"
-        return "joint" if self.method == "eigen" else self.method
-
-    def _thresholded(self, machine: KernelMachine, problem: BinaryProblem) -> KernelMachine:
-        if self.threshold == "machine":
-            return machine
-        X, y = problem.X, problem.y
-        if y is None:
-            y = np.where(problem.machine.decision_function(X) > 0, 1, -1)
-        rows = y != 0
-        sums = machine.decision_function(X[rows]) + machine.bias
-        return replace(machine, bias=bayes_threshold(sums, y[rows] > 0, machine.bias))
+def _shared(
+    problems: list[BinaryProblem], reduced: list[KernelMachine], making: Making
+) -> list[ReducedEngine]:
+    """Give all machines the vectors of all."""
+    originals = [problem.machine for problem in problems]
+    space = space_of(originals[0].kernel, originals[0].vectors)
+    is_solved = space.is_homogeneous and space.degree <= 2
+    moves = making.way(space) == "joint" and not is_solved
+    found = share(originals, union(reduced), space, None if moves else 0)
+    return [
+        ReducedEngine(making.thresholded(machine, problem), problem.machine, float(rho), None)
+        for machine, rho, problem in zip(*found, problems, strict=True)
+    ]

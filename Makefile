@@ -42,7 +42,7 @@ fuzz: install $(VENV)/.test-tools
 	$(ONE_THREAD) $(PY) -m tests.fuzz --minutes $(or $(MINUTES),2)
 
 papers: install
-	$(ONE_THREAD) $(PY) -m kmviz papers $(if $(FULL),--full)
+	$(ONE_THREAD) $(PY) -m kmviz papers --jobs 2 $(if $(FULL),--full)
 
 install: $(VENV)/.compiled
 

@@ -91,7 +91,7 @@ def frontier(frame: pd.DataFrame, height: int = 460) -> go.Figure:
         traces.append(
             theme.trace(
                 "scatter", x=theme.light(part["honest_speedup"]), y=theme.light(part["ours"]),
-                text=[f"margin {margin:g}" for margin in part["margin"]],
+                text=[_choice(row) for _, row in part.iterrows()],
                 customdata=theme.light(part["speedup"]),
                 mode="lines+markers", name=str(name),
                 line={"color": theme.COLORS[slot], "width": 1},
@@ -141,6 +141,12 @@ def reached(frame: pd.DataFrame) -> str:
 
 def _named(row: pd.Series) -> str:
     return (
-        f"{row['setting']}, margin {row['margin']:g}: {row['ours']:,} differ, m/k "
+        f"{row['setting']}, {_choice(row)}: {row['ours']:,} differ, m/k "
         f"{row['honest_speedup']:.3g} counted, {row['speedup']:.4g} as the paper counts"
     )
+
+
+def _choice(row: pd.Series) -> str:
+    """What a row of a frontier chose: its margin, or the rate that is promised."""
+    rate = row.get("promised", np.nan)
+    return f"margin {row['margin']:g}" if pd.isna(rate) else f"at most {rate:.1%} promised"

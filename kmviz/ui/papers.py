@@ -51,8 +51,7 @@ class Stored:
     def title(self) -> str:
         """The paper's short name and the first sentence of what the table is."""
         first = self.about.split("\n\n")[0].replace("\n", " ").rstrip(".")
-        size = ", the paper's own size" if self.name.endswith("_full") else ""
-        return f"{self.name.partition('_')[0]}: {first}{size}"
+        return f"{self.name.partition('_')[0]}: {first}"
 
 
 def own() -> dict[str, Control]:
@@ -91,7 +90,7 @@ def names() -> tuple[str, ...]:
     """Return the tables that are stored, in the papers' order."""
     order = {name: place for place, name in enumerate(papers.names())}
     stems = sorted(path.stem for path in FOLDER.glob("*.csv"))
-    found = tuple(sorted(stems, key=lambda stem: order.get(_quick(stem), len(order))))
+    found = tuple(sorted(stems, key=lambda stem: order.get(stem, len(order))))
     if not found:
         raise FileNotFoundError(f"No tables in {FOLDER}: make them with `make papers`.")
     return found
@@ -115,19 +114,14 @@ def _read(name: str, changed: int) -> Stored:
 def about(name: str) -> str:
     """Return what a table is, from the function that makes it."""
     for tables in papers.by_paper().values():
-        if _quick(name) in tables:
-            return inspect.getdoc(tables[_quick(name)]) or name
+        if name in tables:
+            return inspect.getdoc(tables[name]) or name
     return name.replace("_", " ")
 
 
 def paper_of(name: str) -> str:
     """Return the paper, its reference and settings, from the module that makes its tables."""
     for paper, tables in papers.by_paper().items():
-        if _quick(name) in tables or name.startswith(f"{paper}_"):
+        if name in tables or name.startswith(f"{paper}_"):
             return inspect.getdoc(import_module(f"{papers.__name__}.{paper}")) or paper
     return ""
-
-
-def _quick(name: str) -> str:
-    """Return the name of a table whose full run is stored beside its quick one."""
-    return name.removesuffix("_full")

@@ -1,6 +1,7 @@
 """Every command, its results on stdout, and its exit code."""
 
 import re
+from concurrent.futures import ThreadPoolExecutor
 
 import numpy as np
 import pandas as pd
@@ -8,7 +9,7 @@ import pytest
 
 import kmviz
 from kmviz import datasets
-from kmviz.cli import compare
+from kmviz.cli import compare, tables
 from kmviz.cli.files import bytes_of, safe_cell
 from kmviz.cli.main import main
 from kmviz.evaluation import papers
@@ -200,6 +201,30 @@ def test_papers_are_listed_made_and_stored(tmp_path, capsys, monkeypatch):
     assert main(["-q", "papers", "--full", "--only", "p_small", "--out", str(tmp_path)]) == 0
     head = (tmp_path / "p_small.csv").read_text().splitlines()[0]
     assert head == "# KMVIZ_DATA=... python -m kmviz papers --only p_small --full"
+    assert main(["-q", "papers", "--only", "p_small", "--out", str(tmp_path)]) == 0
+    kept = (tmp_path / "p_small.csv").read_text()
+    assert kept == f"{head}\npaper,ours\n1.0,1.5\n", "a quick run leaves a full one's table"
+    assert "1.25" in capsys.readouterr().out
+
+
+def test_papers_are_made_side_by_side(tmp_path, capsys, monkeypatch):
+    def paper(name):
+        def made(full=False, progress=None):
+            if name == "b":
+                raise RuntimeError("no data")
+            return pd.DataFrame({"paper": [1.0], "ours": [2.0]})
+
+        return {f"{name}_table": made}
+
+    monkeypatch.setattr(papers, "by_paper", lambda: {name: paper(name) for name in "abc"})
+    monkeypatch.setattr(
+        tables, "ProcessPoolExecutor", lambda jobs, mp_context: ThreadPoolExecutor(jobs)
+    )
+    assert main(["-q", "papers", "--jobs", "2", "--out", str(tmp_path)]) == 1
+    assert sorted(path.stem for path in tmp_path.iterdir()) == ["a_table", "c_table"]
+    said = capsys.readouterr()
+    assert "b_table failed: RuntimeError: no data" in said.err
+    assert "c_table (" in said.out
 
 
 def test_sizes_and_cells():

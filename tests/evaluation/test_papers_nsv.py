@@ -29,7 +29,7 @@ def small():
     with pytest.MonkeyPatch.context() as patch:
         for module in (nsv, nsv_compared, nsv_machines):
             patch.setattr(module, "machine_of", machine_of)
-        patch.setattr(nsv_compared, "RATES", (0.1, 0.06))  # few rows
+        patch.setattr(nsv_machines, "RATES", (0.1, 0.06))  # few rows
         yield machine_of
     nsv_machines.pair_rows.cache_clear()
 
@@ -84,11 +84,17 @@ def test_wider_margins_are_slower(small):
         assert tuple(own["margin"]) == nsv_machines.MARGINS
         assert own["speedup"].is_monotonic_decreasing
         assert own["ours"].iloc[-1] <= own["ours"].iloc[0]
+    kept = table[table["setting"] == nsv_machines.PROMISED]
+    assert tuple(kept["promised"]) == nsv_machines.RATES
+    assert (
+        kept["ours"].tolist()
+        == nsv.promised().groupby("promised", sort=False)["disagreements"].sum().tolist()
+    )
 
 
 def test_each_promise_is_proved_anew(small):
     table = nsv.promised().set_index(["pair", "promised"]).sort_index()
-    how = nsv_machines.SETTINGS[nsv_machines.APPROXIMATE]
+    how = nsv_machines.SETTINGS[nsv_machines.REDUCED]
     for pair in nsv_machines.QUICK_PAIRS:
         own = table.loc[nsv_machines.name_of(pair)]
         assert own.loc[0.06, "margin"] >= own.loc[0.1, "margin"]
@@ -113,7 +119,7 @@ def test_matrices_hold_each_pair_twice(table, small):
 def test_the_papers_figures_stand_beside_all_pairs_only(monkeypatch):
     row = {"speedup": 100.0, "honest_speedup": 9.0, "disagreements": 1, "queries": 2000, "m": 9,
            "errors": 3, "machine_errors": 3, "by_filter": 0.5, "margin": 0.0,
-           "paper": np.nan}  # fmt: skip
+           "promised": np.nan, "paper": np.nan}  # fmt: skip
     every = [
         row | {"pair": f"{a}-{b}", "setting": name}
         for a, b in nsv_machines.ALL_PAIRS

@@ -11,7 +11,6 @@ from kmviz.evaluation.papers.reduced_digits import (
     KERNEL,
     _trained,
     build,
-    drawn,
     prepared,
     resized,
     together,
@@ -83,11 +82,7 @@ def test_systems_share_their_vectors_at_no_further_cost():
     assert np.all(ten.shared_rho <= [system.rho + 1e-4 for system in systems])
 
 
-def test_which_digits_are_taken_and_how_they_come():
-    np.testing.assert_array_equal(drawn(5, None), np.arange(5))
-    taken = drawn(500, 3)
-    assert len(np.unique(taken)) == 500
-    np.testing.assert_array_equal(taken, drawn(500, 3))
+def test_how_digits_come():
     digits = datasets.load("mnist").X_train[:20]
     as_they_are, upright = (prepared(digits, way) for way in (False, True))
     for rows in (as_they_are, upright):
@@ -111,7 +106,6 @@ def test_every_table_is_listed():
         "table_3",
         "size",
         "straightened",
-        "samples",
         "pair",
         "banana",
         "optimizers",

@@ -2,7 +2,7 @@
 
 import pytest
 
-from kmviz.evaluation.papers import reduced_budget, svtree, svtree_turns
+from kmviz.evaluation.papers import reduced_budget, svtree, svtree_data, svtree_turns
 
 
 def test_published_rows_are_whole():
@@ -10,7 +10,7 @@ def test_published_rows_are_whole():
     assert {len(row) for row in svtree.PUBLISHED.values()} == {len(svtree.COLUMNS)}
     for name in svtree.PUBLISHED:
         chosen = svtree.chosen(name)
-        assert len(chosen) == svtree.SPLITS == 20
+        assert len(chosen) == svtree_data.SPLITS == 20
         assert {(choice.stem, choice.fading) for choice in chosen} <= set(svtree.TREE_GRID)
         assert {choice.C for choice in chosen} <= set(svtree.GRID["C"])
         assert {choice.gamma for choice in chosen} <= set(svtree.GRID["gamma"])
@@ -27,7 +27,7 @@ def test_splits_have_the_benchmark_sizes():
 @pytest.fixture(scope="module")
 def banana():
     monkey = pytest.MonkeyPatch()
-    monkey.setattr(svtree, "SPLITS", 2)
+    monkey.setattr(svtree_data, "QUICK_SPLITS", 2)
     for module in (svtree, svtree_turns):
         monkey.setattr(module, "PUBLISHED", {"banana": svtree.PUBLISHED["banana"]})
     monkey.setattr(svtree_turns, "TREES", 1)
@@ -79,7 +79,7 @@ def test_the_turns_of_algorithm_3_are_few_and_its_splits_counted(banana):
 
 
 def test_a_tuned_reduced_set_stands_beside_a_plain_one(monkeypatch):
-    monkeypatch.setattr(reduced_budget, "SPLITS", 1)
+    monkeypatch.setattr(svtree_data, "QUICK_SPLITS", 1)
     monkeypatch.setattr(reduced_budget, "PUBLISHED", {"banana": reduced_budget.PUBLISHED["banana"]})
     (row,) = reduced_budget.tuned().to_dict("records")
     assert row["vectors"] in (8, 9, 10)

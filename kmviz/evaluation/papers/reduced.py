@@ -9,12 +9,10 @@ roughly, and are marked so: some 890 over ten machines. Ours are a fiftieth of a
 is not like for like in Table 3; `size` has the paper's 89 vectors for each machine.
 Degree and C are likely, not confirmed. Beyond the paper, the ten machines share their reduced
 vectors: the same kernel values a query, and every machine may use all of them. Also beyond it,
-`samples` takes the slant out of the digits first; that this helps was seen on training digits that
-were held out.
+`straightened` takes the slant out of the digits first.
 
-`full=False` trains on the first 10,000 digits, `full=True` on all 60,000, which the paper did and
-which takes some twenty minutes of CPU. Which 10,000 digits are taken moves the errors: see
-`samples`.
+All tables train on the first 10,000 digits, where the paper has 60,000, but for `straightened`,
+which takes all of them in a full run.
 """
 
 from __future__ import annotations
@@ -39,15 +37,13 @@ from kmviz.evaluation.papers.reduced_digits import (
     System,
     TenClasses,
     build,
-    drawn,
-    prepared,
     resized,
     ten_classes,
     unit_length,
 )
 from kmviz.kernels import RBF
 from kmviz.machines import KernelMachine
-from kmviz.methods.progress import listening, part, report
+from kmviz.methods.progress import listening, report
 from kmviz.methods.reduced.threshold import bayes_threshold, errors_at
 from kmviz.methods.reduction.basis import Basis
 from kmviz.methods.reduction.path import grow, move_together, target_of
@@ -62,10 +58,13 @@ RESTORED_SIZE, RESTORED = 89, "the paper's restored from its scan"
 #: Multiply-adds of one kernel value: its power and its weight add few.
 PIXELS = 784
 
+#: What `straightened` takes in a full run.
+ALL_DIGITS = 60_000
+
 
 def table_1(full: bool = False, progress: Any = None) -> pd.DataFrame:
     """Table 1: generalisation improved by virtual support vectors (and the reduced set)."""
-    ten, truth = _ten_classes(full, progress)
+    ten, truth = _ten_classes(progress)
     systems, rows = ten.systems, list[Row]()
     for digit, system in enumerate(systems):
         for name in ("orig", "vsv"):
@@ -78,7 +77,7 @@ def table_1(full: bool = False, progress: Any = None) -> pd.DataFrame:
         ("ten classes: error % ORIG", 1.4, _combined(systems, "orig", truth)),
         ("ten classes: error % VSV", 1.0, _combined(systems, "vsv", truth)),
     ]
-    return _frame(rows, full)
+    return _frame(rows, _digits())
 
 
 def table_2(full: bool = False, progress: Any = None) -> pd.DataFrame:
@@ -86,7 +85,7 @@ def table_2(full: bool = False, progress: Any = None) -> pd.DataFrame:
 
     The last is a lower bound: no training data could give it.
     """
-    ten, truth = _ten_classes(full, progress)
+    ten, truth = _ten_classes(progress)
     systems, rows = ten.systems, list[Row]()
     for digit, system in enumerate(systems):
         sums, positive = system.f_test["rs"] + system.rs.bias, truth == digit
@@ -95,7 +94,7 @@ def table_2(full: bool = False, progress: Any = None) -> pd.DataFrame:
             rows.append((f"digit {digit}: threshold {name}", np.nan, bias))
             wrong = errors_at(sums, positive, bias)
             rows.append((f"digit {digit}: errors at threshold {name}", np.nan, wrong))
-    return _frame(rows, full)
+    return _frame(rows, _digits())
 
 
 def table_3(full: bool = False, progress: Any = None) -> pd.DataFrame:
@@ -103,7 +102,7 @@ def table_3(full: bool = False, progress: Any = None) -> pd.DataFrame:
 
     "Shared" goes beyond the paper: each of the ten machines may use the vectors of all.
     """
-    ten, truth = _ten_classes(full, progress)
+    ten, truth = _ten_classes(progress)
     systems, rows = ten.systems, list[Row]()
     for digit, system in enumerate(systems):
         positive = truth == digit
@@ -133,14 +132,14 @@ def table_3(full: bool = False, progress: Any = None) -> pd.DataFrame:
         ("mean rho", np.nan, float(np.mean([system.rho for system in systems]))),
         ("mean rho, shared vectors", np.nan, float(np.mean(ten.shared_rho))),
     ]
-    return _frame(rows, full)
+    return _frame(rows, _digits())
 
 
 def size(full: bool = False, progress: Any = None) -> pd.DataFrame:
     """RS at the paper's size, as far as it can be restored: 89 vectors for each machine."""
-    ten, truth = _ten_classes(full, progress)
+    ten, truth = _ten_classes(progress)
     data = datasets.load("mnist")
-    X = unit_length(data.X_train[: 60_000 if full else QUICK_DIGITS])
+    X = unit_length(data.X_train[:QUICK_DIGITS])
     y, X_test = data.y_train[: len(X)], unit_length(data.X_test)
     with _heard(progress):
         sized = [
@@ -156,16 +155,18 @@ def size(full: bool = False, progress: Any = None) -> pd.DataFrame:
         ("multiply-adds per query RS", np.nan, float(PIXELS * total)),
         ("mean rho", np.nan, float(np.mean([system.rho for system in sized]))),
     ]
-    return _frame(rows, full)
+    return _frame(rows, _digits())
 
 
 def straightened(full: bool = False, progress: Any = None) -> pd.DataFrame:
     """Digits straightened first, then VSV and RS: all 60,000 of them in a full run.
 
-    Beyond the paper, whose figures stand beside.
+    Beyond the paper, whose figures stand beside. RS has the paper's size, as far as it can be
+    restored: 89 vectors for each machine.
     """
+    n_train = ALL_DIGITS if full else QUICK_DIGITS
     with _heard(progress):
-        ten = ten_classes(60_000 if full else QUICK_DIGITS, None, upright=True)
+        ten = ten_classes(n_train, upright=True, size=RESTORED_SIZE)
     truth, paper = datasets.load("mnist").y_test, {"orig": 1.4, "vsv": 1.0, "rs": 1.1}
     rows: list[Row] = []
     for name, published in paper.items():
@@ -177,44 +178,7 @@ def straightened(full: bool = False, progress: Any = None) -> pd.DataFrame:
             (f"multiply-adds per query {name.upper()}", np.nan, float(PIXELS * total)),
         ]
     rows.append(("error % RS, shared vectors", np.nan, _percent_wrong(ten.f_shared, truth)))
-    return _frame(rows, full)
-
-
-def samples(full: bool = False, progress: Any = None) -> pd.DataFrame:
-    """Which ten thousand digits, and what comes of straightening them first (beyond the paper).
-
-    Only a full run draws at random, with the seeds 0, 1 and 2. RS has the Bayes threshold. "Held
-    out" are ten thousand other training digits: straightening was taken up for what it does there.
-    """
-    rows: list[Row] = []
-    seeds = {"first": None, **({f"random {seed}": seed for seed in range(3)} if full else {})}
-    ways = [(name, seed, upright) for name, seed in seeds.items() for upright in (False, True)]
-    for done, (name, seed, upright) in enumerate(ways):
-        name = f"{name}, straightened" if upright else name
-        with _heard(progress), part(done / len(ways), (done + 1) / len(ways), f"{name}: "):
-            rows += _sample(name, seed, upright)
-    return _frame(rows, full, f"MNIST, {QUICK_DIGITS:,} training digits")
-
-
-def _sample(name: str, seed: int | None, upright: bool) -> list[Row]:
-    data, ten = datasets.load("mnist"), ten_classes(QUICK_DIGITS, seed, upright)
-    systems, truth = ten.systems, data.y_test
-    others = np.setdiff1d(np.arange(len(data.y_train)), drawn(QUICK_DIGITS, seed))[:QUICK_DIGITS]
-    X = prepared(data.X_train[others], upright)
-    held_out = np.array([s.vsv.decision_function(X, dtype=np.float32) for s in systems])
-    sizes = {n: sum(getattr(s, n).n_vectors for s in systems) for n in ("vsv", "rs")}
-    return [
-        (f"{name}: error % ORIG", np.nan, _combined(systems, "orig", truth)),
-        (f"{name}: error % VSV", np.nan, _combined(systems, "vsv", truth)),
-        (f"{name}: error % RS", np.nan, _combined(systems, "rs", truth, True)),
-        (f"{name}: error % RS, shared vectors", np.nan, _percent_wrong(ten.f_shared, truth)),
-        (f"{name}: vectors VSV / RS", np.nan, sizes["vsv"] / sizes["rs"]),
-        (
-            f"{name}: error % VSV, held out",
-            np.nan,
-            _percent_wrong(held_out, data.y_train[others]),
-        ),
-    ]
+    return _frame(rows, _digits(n_train))
 
 
 def pair(full: bool = False, progress: Any = None) -> pd.DataFrame:
@@ -238,7 +202,7 @@ def pair(full: bool = False, progress: Any = None) -> pd.DataFrame:
         for name, paper in (("vsv", 50.0), ("orig", 22.0)):
             ratio = seconds[name] / seconds["rs"]
             rows.append((f"times faster than {name.upper()}, {kind}", paper, ratio))
-    return _frame(rows, full, "all 11,982 training digits 3 and 8")
+    return _frame(rows, "all 11,982 training digits 3 and 8")
 
 
 def banana(full: bool = False, progress: Any = None) -> pd.DataFrame:
@@ -257,7 +221,7 @@ def banana(full: bool = False, progress: Any = None) -> pd.DataFrame:
             rows.append((f"{method}, {n} vectors: rho", np.nan, float(path.rho[n])))
             wrong = 100 * _errors(output, positive) / len(positive)
             rows.append((f"{method}, {n} vectors: error %", np.nan, wrong))
-    return _frame(rows, full, "banana, 400 training rows")
+    return _frame(rows, "banana, 400 training rows")
 
 
 def optimizers(full: bool = False, progress: Any = None) -> pd.DataFrame:
@@ -275,7 +239,7 @@ def optimizers(full: bool = False, progress: Any = None) -> pd.DataFrame:
                 rho = float(np.sqrt(max(found.fun, 0.0)))
                 rows.append((f"{name}, {n} vectors, {optimizer}: rho", np.nan, rho))
                 rows.append((f"{name}, {optimizer}: gradients computed", np.nan, found.nfev))
-    return _frame(rows, full, "same start, same number of iterations")
+    return _frame(rows, "same start, same number of iterations")
 
 
 def _small_machines() -> Iterator[tuple[str, KernelMachine, int]]:
@@ -287,9 +251,9 @@ def _small_machines() -> Iterator[tuple[str, KernelMachine, int]]:
     yield "3 against 8", KernelMachine.from_estimator(svc), 20
 
 
-def _ten_classes(full: bool, progress: Any) -> tuple[TenClasses, NDArray[Any]]:
+def _ten_classes(progress: Any) -> tuple[TenClasses, NDArray[Any]]:
     with _heard(progress):
-        ten = ten_classes(60_000 if full else QUICK_DIGITS, None)
+        ten = ten_classes(QUICK_DIGITS)
     return ten, datasets.load("mnist").y_test
 
 
@@ -337,8 +301,11 @@ def _times(
     return batch, single
 
 
-def _frame(rows: list[Row], full: bool, data: str | None = None) -> pd.DataFrame:
-    data = data or f"MNIST, {60_000 if full else QUICK_DIGITS:,} training digits"
+def _digits(n_train: int = QUICK_DIGITS) -> str:
+    return f"MNIST, {n_train:,} training digits"
+
+
+def _frame(rows: list[Row], data: str) -> pd.DataFrame:
     frame = pd.DataFrame(rows, columns=["measure", "paper", "ours"])
     return frame.astype({"paper": float, "ours": float}).assign(data=data)
 
@@ -349,7 +316,6 @@ TABLES: dict[str, Callable[..., pd.DataFrame]] = {
     "table_3": table_3,
     "size": size,
     "straightened": straightened,
-    "samples": samples,
     "pair": pair,
     "banana": banana,
     "optimizers": optimizers,

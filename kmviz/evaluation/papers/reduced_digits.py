@@ -65,9 +65,13 @@ def unit_length(X: NDArray[Any]) -> NDArray[np.float32]:
 
 
 def build(
-    X: NDArray[Any], y: NDArray[np.bool_], X_test: NDArray[Any], steps: int = STEPS
-) -> System:
-    """Train ORIG and VSV and reduce to RS, as the paper does; y is True for the digit."""
+    X: NDArray[Any], y: NDArray[np.bool_], X_test: NDArray[Any], steps: int = STEPS,
+    size: int | None = None,
+) -> System:  # fmt: skip
+    """Train ORIG and VSV and reduce to RS, as the paper does; y is True for the digit.
+
+    RS has `size` vectors, or fifty times fewer than VSV.
+    """
     with part(0.0, 0.3, "ORIG: "):
         orig = _trained(X, y)
     with part(0.3, 0.6):
@@ -81,7 +85,7 @@ def build(
     }
     found = System(first, vsv, vsv, 0.0, vsv.bias, known)
     with part(0.6, 1.0):
-        return resized(found, max(1, vsv.n_vectors // FEWER), X, y, X_test, steps)
+        return resized(found, size or max(1, vsv.n_vectors // FEWER), X, y, X_test, steps)
 
 
 def resized(
@@ -122,29 +126,21 @@ def _trained(X: NDArray[Any], y: NDArray[np.bool_]) -> SVC:
     return svc
 
 
-def drawn(n_train: int, seed: int | None) -> NDArray[np.intp]:
-    """Return the training digits taken: the first, or as many drawn at random with a seed."""
-    if seed is None:
-        return np.arange(n_train)
-    n_digits = len(datasets.load("mnist").y_train)
-    return np.random.default_rng(seed).choice(n_digits, n_train, replace=False)
-
-
 def prepared(X: NDArray[Any], upright: bool) -> NDArray[np.float32]:
     """Return images at unit length, straightened before if `upright`."""
     return unit_length(Straighten((28, 28))(X) if upright else X)
 
 
 @lru_cache(maxsize=2)
-def ten_classes(n_train: int, seed: int | None = None, upright: bool = False) -> TenClasses:
-    """Build the ten systems once; the tables read them."""
-    data, rows = datasets.load("mnist"), drawn(n_train, seed)
-    X, X_test = prepared(data.X_train[rows], upright), prepared(data.X_test, upright)
-    y = data.y_train[rows]
+def ten_classes(n_train: int, upright: bool = False, size: int | None = None) -> TenClasses:
+    """Build the ten systems of the first training digits once; the tables read them."""
+    data = datasets.load("mnist")
+    X, X_test = prepared(data.X_train[:n_train], upright), prepared(data.X_test, upright)
+    y = data.y_train[:n_train]
     systems = []
     for digit in range(10):
         with part(digit / 10, (digit + 1) / 10, f"digit {digit}: "):
-            systems.append(build(X, y == digit, X_test))
+            systems.append(build(X, y == digit, X_test, size=size))
     return together(tuple(systems), X_test)
 
 

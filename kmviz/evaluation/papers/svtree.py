@@ -11,10 +11,11 @@ reduced set as its stem. Beside cpsp and cpsp(tr), which `CPSPClassifier` is wit
 SVM, stand SpSVM and our reduced sets. The improved tree's stem and fading are chosen as C and gamma
 are: by five-fold cross-validation on the training rows of each split.
 
-Twenty splits, as in the paper: the official ones where the folder named by the environment variable
-KMVIZ_DATA holds them (one or ten a set), and seeded ones of the same sizes otherwise and to make up
-the number. `full=False` takes what cross-validation chose before on the official split of the same
-number; `full=True` makes the choice on each split.
+`full=True` takes twenty splits, as the paper does, `full=False` the first five: the official ones
+where the folder named by the environment variable KMVIZ_DATA holds them (one or ten for each set),
+and seeded ones of the same sizes otherwise and to make up the number. Cross-validation on twenty
+splits takes half an hour, so what it chose is stored (`svtree_choices`); a full run makes the
+choice again on the first split of each set, and takes the stored ones on the others.
 """
 
 from __future__ import annotations
@@ -35,7 +36,12 @@ from sklearn.preprocessing import StandardScaler
 from sklearn.svm import SVC
 
 from kmviz.evaluation.papers.svtree_choices import Choice, chosen
-from kmviz.evaluation.papers.svtree_data import COLUMNS, PUBLISHED, SPLITS, splits
+from kmviz.evaluation.papers.svtree_data import (
+    COLUMNS,
+    PUBLISHED,
+    n_splits,
+    splits,
+)  # fmt: skip
 from kmviz.evaluation.papers.svtree_turns import splitting
 from kmviz.methods.progress import part
 from kmviz.methods.reduced import ReducedSetClassifier
@@ -67,7 +73,7 @@ def accuracy(full: bool = False, progress: Progress = None) -> pd.DataFrame:
         for name, row in PUBLISHED.items()
         for column, value in zip(names, row)
     ]
-    return pd.DataFrame(rows).assign(splits=SPLITS)
+    return pd.DataFrame(rows).assign(splits=n_splits(full))
 
 
 def improved(full: bool = False, progress: Progress = None) -> pd.DataFrame:
@@ -87,7 +93,7 @@ def improved(full: bool = False, progress: Progress = None) -> pd.DataFrame:
                 "tree with reduced set: kernel values"
             ].to_numpy(),
             "svm": measured["SVM"].to_numpy(),
-            "splits": SPLITS,
+            "splits": n_splits(full),
         }
     )
 
@@ -111,7 +117,7 @@ def sparse(full: bool = False, progress: Progress = None) -> pd.DataFrame:
         for name, row in PUBLISHED.items()
         for method, at in SPARSE.items()
     ]
-    return pd.DataFrame(rows).assign(splits=SPLITS)
+    return pd.DataFrame(rows).assign(splits=n_splits(full))
 
 
 @lru_cache(maxsize=2)
@@ -134,8 +140,9 @@ def _measured(full: bool, progress: Progress) -> pd.DataFrame:
 def measure(name: str, full: bool = False) -> pd.Series:
     """Return the mean figures of one data set over its splits."""
     rows: list[dict[str, float]] = []
-    for (X, y, X_test, y_test), stored in zip(splits(name, SPLITS), chosen(name)):
-        choice = choose(X, y) if full else stored
+    count = n_splits(full)
+    for (X, y, X_test, y_test), stored in zip(splits(name, count), chosen(name)):
+        choice = choose(X, y) if full and not rows else stored
         scaler = StandardScaler().fit(X)
         X, X_test = scaler.transform(X), scaler.transform(X_test)
         linear = SVC(kernel="linear", C=choice.linear_C).fit(X, y)
@@ -147,7 +154,7 @@ def measure(name: str, full: bool = False) -> pd.Series:
             "SVM": svc.score(X_test, y_test),
             "SVM: vectors": len(svc.support_),
         }
-        with part(len(rows) / SPLITS, (len(rows) + 1) / SPLITS):
+        with part(len(rows) / count, (len(rows) + 1) / count):
             figures |= trees(svc, choice, X, X_test, y_test)
             budget = int(figures["budget"])
             rows.append(figures | sparse_machines(svc, budget, X, y, X_test, y_test))

@@ -1,6 +1,7 @@
 """What cross-validation chose on each of the 20 training sets of `svtree`, set by set.
 
-Choosing takes half an hour, and `python -m kmviz papers --only svtree --full` does it again.
+Choosing takes half an hour; `python -m kmviz papers --only svtree --full` does it again on the
+first split of each.
 """
 
 from __future__ import annotations

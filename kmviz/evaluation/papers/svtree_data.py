@@ -33,10 +33,15 @@ PUBLISHED = {
     "banana": (0.54, 0.55, 0.89, 151, 0.88, 9.2, 0.86, 0.88, 10),
 }
 
-#: As in the paper.
-SPLITS = 20
+#: Splits of a quick run, and of a full one, as in the paper.
+QUICK_SPLITS, SPLITS = 5, 20
 
 Split = tuple[NDArray[Any], NDArray[Any], NDArray[Any], NDArray[Any]]
+
+
+def n_splits(full: bool) -> int:
+    """Return how many splits of each set a table is made of."""
+    return SPLITS if full else QUICK_SPLITS
 
 
 def splits(name: str, count: int) -> Iterator[Split]:

@@ -17,8 +17,9 @@ from sklearn.base import BaseEstimator
 from sklearn.pipeline import Pipeline
 from sklearn.svm import SVC, SVR, NuSVC, NuSVR, OneClassSVM
 
+from kmviz.io.kinds import parts_of, refuse_other_kinds
 from kmviz.kernels import RBF, Linear, Normalized, Polynomial
-from kmviz.machines.soundness import shaped, within
+from kmviz.machines.soundness import readable, shaped, within
 
 #: Cells of a sparse matrix, zeros included: it is read as a full one.
 MOST_CELLS = 2**28
@@ -32,7 +33,13 @@ MOST_OBJECTS = 200_000
 
 def refuse_unsound(loaded: Any) -> None:
     """Raise ValueError where what was loaded does not fit together."""
-    for thing in _parts(loaded):
+    parts = list(_parts(loaded))
+    for thing in parts:  # kinds first: what is checked further is then what it seems
+        if isinstance(thing, np.ndarray):
+            readable("an array", thing)
+        elif type(thing).__module__.startswith("kmviz."):
+            refuse_other_kinds(thing)
+    for thing in parts:
         if isinstance(thing, SVC | NuSVC) and hasattr(thing, "support_"):
             _refuse_svc(thing)
         elif isinstance(thing, SVR | NuSVR | OneClassSVM) and hasattr(thing, "support_"):
@@ -55,7 +62,7 @@ def _parts(loaded: Any) -> Iterator[Any]:
     left = [loaded]
     while left:
         thing = left.pop()
-        if id(thing) in seen or isinstance(thing, str | bytes | int | float | np.ndarray):
+        if id(thing) in seen or isinstance(thing, str | bytes | int | float):
             continue
         seen.add(id(thing))
         if len(seen) > MOST_OBJECTS:
@@ -66,7 +73,7 @@ def _parts(loaded: Any) -> Iterator[Any]:
         elif isinstance(thing, list | tuple | set):
             left += thing
         else:
-            left += getattr(thing, "__dict__", {}).values()
+            left += parts_of(thing).values()
 
 
 def _refuse_svc(svc: Any) -> None:

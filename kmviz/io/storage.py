@@ -215,7 +215,14 @@ def load(path: File, trusted: Iterable[str] = ()) -> Any:
         raise
     except DAMAGED as error:
         raise StorageError(f"{name} is not a skops file, or it is damaged: {error}.") from error
-    except (ValueError, TypeError, AttributeError, IndexError, ImportError) as error:
+    except (
+        ValueError,
+        TypeError,
+        AttributeError,
+        IndexError,
+        ArithmeticError,
+        ImportError,
+    ) as error:
         raise StorageError(
             f"{name} does not describe an estimator that this version can build: {error}"
         ) from error

@@ -194,6 +194,7 @@ class KernelMachine:
     def __setstate__(self, state: dict[str, Any]) -> None:
         arrays = {n: np.require(state[n], requirements="W") for n in ("vectors", "beta")}
         self.__dict__.update(state | arrays)
+        self.check()  # what else is stored may be computed from it at once
 
     def _in_blocks(self, rows, kernel, vectors, beta, dtype) -> NDArray[Any]:
         """Sum the kernel values in blocks of rows, then of vectors, none over BLOCK_BYTES."""

@@ -54,6 +54,8 @@ class SharedMachines:
     (True, (150, 3))
     """
 
+    machines: list[KernelMachine]
+
     def __init__(self, machines: list[KernelMachine]) -> None:
         self.machines = list(machines)
         self.kernel = machines[0].kernel

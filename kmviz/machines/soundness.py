@@ -11,6 +11,14 @@ from typing import Any
 import numpy as np
 
 
+def readable(name: str, array: Any) -> np.dtype:
+    """Return the type of numbers, refused where no compiled loop reads it as it is."""
+    dtype = np.asarray(array).dtype
+    if not dtype.isnative or (dtype.kind == "f" and dtype.itemsize not in (4, 8)):
+        raise ValueError(f"{name} is of type {dtype!s}; float32, float64 and integers are read.")
+    return dtype
+
+
 def shaped(name: str, array: Any, *shape: int | None, finite: bool = True) -> None:
     """Refuse an array of another shape (None: any length), or one with what is no number.
 
@@ -33,7 +41,7 @@ def shaped(name: str, array: Any, *shape: int | None, finite: bool = True) -> No
         wanted = ", ".join("any" if n is None else str(n) for n in shape)
         wanted += "," if len(shape) == 1 else ""
         raise ValueError(f"{name} has shape {found}, not ({wanted}).")
-    kind = np.asarray(array).dtype.kind
+    kind = readable(name, array).kind
     if kind not in "fiub":
         raise ValueError(f"{name} holds no numbers.")
     if kind == "f" and not (np.isfinite(array) if finite else ~np.isnan(array)).all():
@@ -43,7 +51,7 @@ def shaped(name: str, array: Any, *shape: int | None, finite: bool = True) -> No
 def within(name: str, indices: Any, low: int, high: int) -> None:
     """Refuse whole numbers that are not all from `low` up to, and without, `high`."""
     found = np.asarray(indices)
-    if found.dtype.kind not in "iu":
+    if readable(name, found).kind not in "iu":
         raise ValueError(f"{name} holds no whole numbers.")
     if found.size and not (low <= found.min() and found.max() < high):
         raise ValueError(f"{name} points outside of {low} to {high - 1}.")

@@ -141,7 +141,7 @@ class PairsClassifier(ClassifierMixin, MachineRows):
 
     #: With several classes: whether summed outputs decide between classes of as many votes, or
     #: the first of them wins, as in an SVC with `break_ties=False`.
-    _breaks_ties = True
+    _breaks_ties: bool = True
 
     @property
     def winners_break_ties(self) -> bool:
@@ -150,7 +150,7 @@ class PairsClassifier(ClassifierMixin, MachineRows):
 
     #: With several classes: whether `decision_function` keeps a column for each pair, as in an
     #: SVC with `decision_function_shape="ovo"`.
-    _keeps_pairs = False
+    _keeps_pairs: bool = False
 
     def _by_class(self, output: NDArray[np.float64]) -> NDArray[np.float64]:
         return by_votes(output, len(self.classes_)) if self._keeps_pairs else output
@@ -197,6 +197,7 @@ class MachineClassifier(PairsClassifier):
     """
 
     estimator: Any
+    overhead_: float
 
     def _engine(self, problem: BinaryProblem) -> Engine:
         raise NotImplementedError
@@ -335,7 +336,7 @@ class MachineClassifier(PairsClassifier):
         return X, y
 
     #: Whether the machines are the fitted estimator's own, not trained anew for each pair.
-    _reads_model = True
+    _reads_model: bool = True
 
     def _problems(self, X: NDArray[Any], y: Any, given: Any) -> list[BinaryProblem]:
         last = last_step(self.estimator_)
@@ -395,7 +396,7 @@ class MachineClassifier(PairsClassifier):
         return [engine.run(rows) for engine in self.engines_]
 
     #: Whether plain arrays go to the engines unchecked.
-    _unchecked = False
+    _unchecked: bool = False
 
 
 def _has_pairs(last: Any) -> bool:

@@ -162,7 +162,13 @@ def _described(rows: Floats, beta: Floats) -> tuple[Any, ...]:
 class KernelTreeEngine:
     """One radial machine and the trees over its vectors."""
 
-    overhead = 0.0
+    machine: KernelMachine
+    tree: KernelTree
+    center: Floats
+    vectors: Floats
+    beta: Floats
+    radius: float
+    overhead: float = 0.0
 
     def __init__(self, machine: KernelMachine, leaf_size: int) -> None:
         self.machine = machine

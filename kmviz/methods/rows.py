@@ -17,6 +17,7 @@ from sklearn.pipeline import Pipeline
 from sklearn.utils import check_array
 from sklearn.utils.validation import check_is_fitted, has_fit_parameter, validate_data
 
+from kmviz.machines import KernelMachine
 from kmviz.machines.affine import Affine, affine
 from kmviz.machines.unwrap import first_steps
 
@@ -38,13 +39,15 @@ class MachineRows(BaseEstimator):
     n_features_in_: int
     preprocessing_: Any
     engines_: list[Any]
+    machines_: list[KernelMachine]
+    machine_: KernelMachine
     estimator: Any
 
     #: Whether sparse rows are answered as they are.
     _takes_sparse = False
 
     #: Whether float32 cannot hold what the machines compute: queries are then made float64.
-    _double = False
+    _double: bool = False
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()

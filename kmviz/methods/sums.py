@@ -21,6 +21,10 @@ class SumEngine:
         The precision of the answers; None is that of the query.
     """
 
+    machine: KernelMachine
+    dtype: str | None
+    overhead: float
+
     def __init__(self, machine: KernelMachine, dtype: str | None = None) -> None:
         self.machine = machine
         self.dtype = dtype

@@ -94,6 +94,8 @@ class VirtualSVClassifier(MachineClassifier):
     True
     """
 
+    n_virtual_: int
+
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
         "estimator": [BaseEstimator, None],
         "image_shape": ["array-like", None],

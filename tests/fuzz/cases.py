@@ -9,7 +9,7 @@ import io
 import json
 import warnings
 from collections.abc import Callable, Iterator
-from functools import cache
+from functools import cache, partial
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -245,6 +245,9 @@ WRONG: dict[str, Callable[[Any], Any]] = {
     "text": lambda a: np.array(["x"] * max(1, np.size(a))),
     "none": lambda a: None,
     "zero": lambda a: np.zeros_like(a),
+    "number": lambda a: np.ravel(a)[0].item(),
+    "half": lambda a: np.asarray(a).astype(np.float16),
+    "swapped": lambda a: np.asarray(a).astype(np.asarray(a).dtype.newbyteorder()),
 }
 
 models = st.fixed_dictionaries(
@@ -270,21 +273,29 @@ def stored(name: str) -> bytes:
     return dumps(method.cls().fit(X_MODEL, Y_MODEL))
 
 
-def _places(thing: Any, seen: set[int]) -> Iterator[tuple[dict[str, Any], str]]:
-    """Every attribute of a model that is an array or a number, with the object that holds it."""
-    if id(thing) in seen or isinstance(thing, str | bytes | np.ndarray):
+Put = Callable[[Any], None]
+
+
+def places(thing: Any, put: Put, seen: set[int]) -> Iterator[tuple[Any, Put]]:
+    """Every array and number of a model, with what puts another in its place."""
+    if isinstance(thing, np.ndarray | float | int) and not isinstance(thing, bool):
+        yield thing, put
+    if id(thing) in seen or isinstance(thing, str | bytes | np.ndarray | float | int):
         return
     seen.add(id(thing))
     if isinstance(thing, list | tuple):
-        for part in thing:
-            yield from _places(part, seen)
+        for i, part in enumerate(thing):
+            yield from places(part, partial(_put_part, thing, put, i), seen)
         return
-    inside = vars(thing) if hasattr(thing, "__dict__") else {}
-    for name, value in sorted(inside.items()):
-        if isinstance(value, np.ndarray | float | int) and not isinstance(value, bool):
-            yield inside, name
-        else:
-            yield from _places(value, seen)
+    inside = thing if isinstance(thing, dict) else getattr(thing, "__dict__", {})
+    for name, value in sorted(inside.items(), key=lambda item: str(item[0])):
+        yield from places(value, partial(inside.__setitem__, name), seen)
+
+
+def _put_part(whole: Any, put: Put, i: int, part: Any) -> None:
+    """Put a part into a list or tuple, which may be one with names."""
+    parts = [*whole[:i], part, *whole[i + 1 :]]
+    put(type(whole)(*parts) if hasattr(whole, "_fields") else type(whole)(parts))
 
 
 def check_model(case: Case) -> None:
@@ -292,9 +303,9 @@ def check_model(case: Case) -> None:
     with warnings.catch_warnings(), np.errstate(all="ignore"):
         warnings.simplefilter("ignore")
         model = kmviz.load(stored(case["model"]))
-        places = list(_places(model, set()))
-        holder, name = places[case["place"] % len(places)]
-        value = np.array(holder[name])
+        found = list(places(model, lambda _: None, set()))
+        value, put = found[case["place"] % len(found)]
+        value = np.array(value)
         try:
             if 0 <= case["element"] < value.size and value.dtype.kind in "iuf":
                 changed = value.copy()
@@ -304,7 +315,7 @@ def check_model(case: Case) -> None:
                 changed = WRONG[case["wrong"]](value)
         except (ValueError, TypeError, OverflowError, IndexError):
             return  # no such value of this type
-        holder[name] = changed if np.ndim(changed) else getattr(changed, "item", lambda: changed)()
+        put(changed if np.ndim(changed) else getattr(changed, "item", lambda: changed)())
         try:
             content = dumps(model)
         except Exception as error:

@@ -69,12 +69,12 @@ class Bounds:
     """
 
     machine: KernelMachine
-    share = 1.0
-    tolerance = -1.0
+    share: float = 1.0
+    tolerance: float = -1.0
     stops: Ints = np.empty(0, dtype=np.intp)
 
     #: Kernel values that a query takes before its first step.
-    self_cost = 0
+    self_cost: int = 0
 
     @property
     def n_steps(self) -> int:

@@ -41,6 +41,19 @@ class CholeskyEngine(Bounds):
         Length of what k coordinates leave of W: sqrt(||W||^2 - sum_{i<=k} W_i^2).
     """
 
+    basis: Floats
+    index: Ints
+    embedded: Floats | None
+    vectors: Floats | None
+    factor: Floats
+    w_coords: Floats
+    w_rest: Floats
+    jitter: float
+    widen: float
+    round_off: float
+    known: bool
+    spans: bool
+
     def __init__(
         self, machine: KernelMachine, basis: Basis, jitter: float, share: float = 1.0
     ) -> None:
@@ -95,7 +108,7 @@ class CholeskyEngine(Bounds):
         shaped("w_rest", self.w_rest, K + 1)
         shaped("index", self.index, K)
         within("index", self.index, -1, m)
-        if self.embedded is not None:
+        if self.known:
             shaped("embedded", self.embedded, K, None)
             shaped("vectors", self.vectors, m, np.shape(self.embedded)[1])
 

@@ -116,6 +116,12 @@ class AnytimeClassifier(MachineClassifier):
 
     study_class = AnytimeStudy
 
+    basis_: NDArray[np.float64]
+    w_coords_: NDArray[np.float64]
+    w_y_: NDArray[np.float64]
+    w_z_: NDArray[np.float64]
+    promise_: Promise
+
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
         "estimator": [BaseEstimator, None],
         "order": [StrOptions({*OWN, *WIDER, "spectral"})],

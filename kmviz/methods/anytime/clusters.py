@@ -31,6 +31,9 @@ class ClusteredEngine(Bounds):
         One for each cell.
     """
 
+    centers: Floats
+    engines: list[CholeskyEngine]
+
     def __init__(
         self, machine: KernelMachine, centers: Floats, engines: list[CholeskyEngine]
     ) -> None:

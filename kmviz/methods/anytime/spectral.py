@@ -64,6 +64,18 @@ class SpectralEngine(Bounds):
         Range of the eigenvalues that are left after k steps, 0 included.
     """
 
+    directions: Floats
+    offsets: Floats
+    lowest: Floats
+    highest: Floats
+    values: Floats
+    gamma: float
+    coef0: float
+    first: int
+    known: bool
+    normalized: bool
+    tells_finite: bool
+
     def __init__(self, machine: KernelMachine, n_steps: int, share: float = 1.0) -> None:
         found = quadratic(machine.kernel)
         if found is None:

@@ -16,6 +16,7 @@ from sklearn.utils._param_validation import StrOptions
 
 from kmviz.loops.shared import first_with_most_votes
 from kmviz.machines.shared import SharedMachines
+from kmviz.machines.soundness import within
 from kmviz.methods.base import BinaryProblem, MachineClassifier
 from kmviz.methods.sums import SumEngine
 
@@ -121,9 +122,17 @@ class ExactClassifier(MachineClassifier):
 class ExactEngine(SumEngine):
     """One machine among those that share their vectors."""
 
+    shared: SharedMachines
+    place: int
+    wide: bool
+
     def __init__(self, shared: SharedMachines, place: int, wide: bool = False) -> None:
         super().__init__(shared.machines[place], dtype="float64" if wide else "float32")
         self.shared, self.place, self.wide = shared, place, wide
+
+    def check(self) -> None:
+        """Refuse a place where no machine is (ValueError)."""
+        within("place", self.place, 0, len(self.shared.machines))
 
     def run(self, X: NDArray[Any]) -> tuple[NDArray[np.float64], NDArray[np.intp]]:
         output = self.shared.outputs(X, self.wide)[:, self.place]

@@ -33,6 +33,12 @@ class Boxes:
         The corners of the boxes; the outer ones are open.
     """
 
+    axis: NDArray[np.intp]
+    cut: NDArray[np.float64]
+    child: NDArray[np.intp]
+    low: NDArray[np.float64]
+    high: NDArray[np.float64]
+
     def __init__(self, sample: NDArray[Any], n_boxes: int) -> None:
         d = sample.shape[1]
         axes: list[int] = []

@@ -125,6 +125,13 @@ class FaLKClassifier(LocalClassifier):
         "projection": [Interval(Integral, 1, None, closed="left"), StrOptions({"auto"}), None],
     }
     study_class = FaLKStudy
+    models_: LocalModels
+    centers_: NDArray[np.integer]
+    center_of_: NDArray[np.integer]
+    rank_: NDArray[np.integer]
+    n_cover_: int
+    C_: float
+    percentile_: float
 
     def __init__(
         self, n_neighbors: int | str = 250, n_cover: int | None = None, kernel: Any = "rbf",

@@ -66,6 +66,8 @@ class KNNSVMClassifier(LocalClassifier):
         "n_inner": [Interval(Integral, 1, None, closed="left"), None],
     }
 
+    overhead_: float
+
     def __init__(
         self, n_neighbors: int = 100, kernel: Any = "rbf", C: float = 1.0,
         gamma: float | str = "scale", degree: int = 3, coef0: float = 0.0, tune: str | None = None,

@@ -86,8 +86,15 @@ class LocalClassifier(PairsClassifier):
     n_jobs: Any = None
     projection: int | str | None = None
 
+    labels_: NDArray[np.int32]
+    rows_: NDArray[np.floating]
+    embedded_: NDArray[np.floating]
+    axes_: NDArray[np.floating] | None
+    gamma_: float
+    n_neighbors_: int
+
     #: What rows are multiplied by before they are made float32.
-    _unit = 1.0
+    _unit: float = 1.0
 
     def _local(self, X: NDArray[Any]) -> tuple[LocalModels, NDArray[Any], NDArray[Any]]:
         """Return models, the model of each query, and each query's nearest training row."""

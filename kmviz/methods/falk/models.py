@@ -65,6 +65,17 @@ class LocalModels:
         How many models ran out of steps.
     """
 
+    class_starts: NDArray[np.integer]
+    classes: NDArray[np.integer]
+    machines: NDArray[np.integer]
+    starts: NDArray[np.integer]
+    index: NDArray[np.integer]
+    weight: NDArray[np.float64]
+    bias: NDArray[np.float64]
+    gammas: NDArray[np.floating]
+    n_classes: int
+    short: int
+
     def __init__(
         self, n_classes: int, n_local: NDArray[Any], classes: NDArray[Any], counts: NDArray[Any],
         bias: NDArray[Any], gammas: NDArray[Any], index: NDArray[Any], weight: NDArray[Any],
@@ -98,6 +109,8 @@ class LocalModels:
         if (n_local < 1).any() or (np.diff(self.machines) != n_local * (n_local - 1) // 2).any():
             raise ValueError("machines are not one for each pair of a model's classes.")
         within("classes", self.classes, 0, self.n_classes)
+        shaped("classes", self.classes, None)
+        shaped("gammas", self.gammas, M)
         shaped("bias", self.bias, T)
         shaped("weight", self.weight, size)
 

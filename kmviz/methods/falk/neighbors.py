@@ -61,6 +61,8 @@ def build_index(kernel: Any, rows: NDArray[Any], seed: int) -> EuclideanIndex | 
 class EuclideanIndex:
     """A kd-tree over rows. The tree itself is not stored with a model but built again."""
 
+    rows: NDArray[np.floating]
+
     def __init__(self, rows: NDArray[Any]) -> None:
         self.rows = rows
         self._build()
@@ -132,6 +134,15 @@ class CoverTreeIndex:
     reach : array of shape (n,)
         Distance to the farthest row below.
     """
+
+    rows: NDArray[np.floating]
+    own: NDArray[np.float64]
+    reach: NDArray[np.float64]
+    level: NDArray[np.int32]
+    parent: NDArray[np.int32]
+    child: NDArray[np.int32]
+    sibling: NDArray[np.int32]
+    root: int
 
     def __init__(self, rows: NDArray[Any], kernel: Any, seed: int) -> None:
         n = len(rows)

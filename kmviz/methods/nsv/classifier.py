@@ -129,6 +129,8 @@ class NSVClassifier(MachineClassifier):
     #: Parameters that `refitted` takes.
     refits: ClassVar = ("window", "order", "n_components", "linear_filter", "start", "margin")
 
+    margin_: float
+
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
         "estimator": [BaseEstimator, None],
         "window": [Interval(Integral, 0, None, closed="left")],

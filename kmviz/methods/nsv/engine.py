@@ -43,6 +43,12 @@ class NSVEngine(Walker):
         Whether the filter, if there is one, may decide.
     """
 
+    candidates: loops.Tables
+    limits: loops.Limits
+    envelope: Envelope
+    stages: NDArray[np.intp]
+    overhead: float
+
     def __init__(
         self,
         machine: KernelMachine,
@@ -262,6 +268,7 @@ class NSVEngine(Walker):
 
 
 def _check_ends(ends: Any, n: int) -> None:
+    shaped("ends", ends, None)
     within("ends", ends, 0, n + 1)
     if len(ends) == 0 or (np.diff(ends) <= 0).any():
         raise ValueError("ends does not rise from stage to stage.")

@@ -36,6 +36,13 @@ class Envelope:
         m.
     """
 
+    low: Floats
+    high: Floats
+    spread: Floats
+    starts: NDArray[np.float32]
+    n_stages: int
+    n_rows: int
+
     def __init__(self, n_stages: int, n_vectors: int) -> None:
         self.n_stages = n_stages
         rungs = 1 + n_stages + n_vectors

@@ -65,6 +65,16 @@ class SharedStages:
         The class, by its place, that outputs of all pairs vote for.
     """
 
+    early: Early
+    weights: NDArray[np.floating]
+    bias: Floats
+    scale: Floats
+    needed: Floats
+    leads: Floats
+    margin: float
+    n_classes: int
+    n_rest: int
+
     def __init__(
         self,
         machines: list[KernelMachine],

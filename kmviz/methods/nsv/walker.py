@@ -89,6 +89,12 @@ class Walker:
         Those of the same machine and options, where they are made already.
     """
 
+    machine: KernelMachine
+    tables: loops.Tables
+    compiled: bool
+    tells_finite: bool
+    plain: bool
+    scales: bool
     early: nsv_reduced.Early | None = None
     reduced: Any = None
 

@@ -138,6 +138,9 @@ class ReducedSetClassifier(MachineClassifier):
     (8, True, True)
     """
 
+    rho_: float | NDArray[np.float64]
+    vectors_: NDArray[np.floating] | None
+
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
         "estimator": [BaseEstimator, None],
         "n_vectors": [
@@ -327,9 +330,10 @@ class ReducedSetClassifier(MachineClassifier):
 
     def steps(self, X: ArrayLike) -> NDArray[np.intp]:
         """Return how many kernel values each row takes, over all pairs of classes."""
-        if getattr(self, "vectors_", None) is None:
+        vectors = getattr(self, "vectors_", None)
+        if vectors is None:
             return super().steps(X)
-        return np.full(len(self._rows(X)), len(self.vectors_), dtype=np.intp)
+        return np.full(len(self._rows(X)), len(vectors), dtype=np.intp)
 
     def _exact_machines(self) -> list[KernelMachine]:
         return [engine.original for engine in self.engines_]

@@ -66,8 +66,15 @@ class ReducedEngine:
     path: ReducedPath | None = None
     problem: Any = None
     tuning: MarginTuning | None = None
-    is_tuned = False
+    is_tuned: bool = False
     proof: Promise | None = None
+    machine: KernelMachine
+    original: KernelMachine
+    rho: float
+    overhead: float
+    nested: Any
+    low: Any
+    high: Any
 
     def __init__(
         self, machine: KernelMachine, original: KernelMachine, rho: float, stage: Stage | None
@@ -75,11 +82,10 @@ class ReducedEngine:
         self.machine, self.original, self.rho = machine, original, rho
         self.overhead = 0.0
         n = machine.n_vectors
-        self.nested: Any = stage.nested(n) if stage is not None and 0 < n <= NESTED else None
+        self.nested = stage.nested(n) if stage is not None and 0 < n <= NESTED else None
         if self.nested is not None:
             self.nested[-1] = machine.beta
-        self.low: Any = None
-        self.high: Any = None
+        self.low = self.high = None
 
     def stop_early(
         self, stage: Stage | None, rows: NDArray[Any], proof: NDArray[Any], level: float

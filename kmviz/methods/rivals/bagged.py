@@ -23,6 +23,7 @@ from numpy.typing import NDArray
 from sklearn.utils._param_validation import Interval
 
 from kmviz.machines import KernelMachine
+from kmviz.machines.soundness import shaped
 from kmviz.methods.rivals.base import (
     AMOUNT,
     POLYNOMIAL,
@@ -132,6 +133,11 @@ class VoteEngine:
         That of every bag.
     """
 
+    machine: KernelMachine
+    weights: NDArray[np.float64]
+    biases: NDArray[np.float64]
+    overhead: float
+
     def __init__(self, bags: list[KernelMachine], kernel: Any) -> None:
         vectors, place = np.unique(
             np.concatenate([bag.vectors for bag in bags]), axis=0, return_inverse=True
@@ -143,6 +149,11 @@ class VoteEngine:
         beta = self.weights.mean(axis=1)
         self.machine = KernelMachine(vectors, beta, float(self.biases.mean()), kernel)
         self.overhead = 0.0
+
+    def check(self) -> None:
+        """Refuse arrays that do not fit together (ValueError)."""
+        shaped("biases", self.biases, None)
+        shaped("weights", self.weights, self.machine.n_vectors, len(self.biases))
 
     def run(self, X: NDArray[Any]) -> tuple[NDArray[np.float64], NDArray[np.intp]]:
         output = np.empty(len(X))

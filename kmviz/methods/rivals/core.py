@@ -80,6 +80,8 @@ class CoreVectorClassifier(RivalClassifier):
     (True, True)
     """
 
+    n_iter_: int
+
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
         **SHARED,
         "ball": [StrOptions({"minimum", "enclosing"})],

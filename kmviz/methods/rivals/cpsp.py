@@ -89,6 +89,8 @@ class CPSPClassifier(RivalClassifier):
     (8, True)
     """
 
+    n_iter_: int
+
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
         **SHARED,
         **POLYNOMIAL,

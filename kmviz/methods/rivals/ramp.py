@@ -61,6 +61,8 @@ class RampSVMClassifier(RivalClassifier):
     True
     """
 
+    n_iter_: int
+
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
         **SHARED,
         **POLYNOMIAL,

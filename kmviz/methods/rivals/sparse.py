@@ -77,6 +77,8 @@ class SparseSVMClassifier(RivalClassifier):
     (10, True)
     """
 
+    n_iter_: int
+
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
         **SHARED,
         **POLYNOMIAL,

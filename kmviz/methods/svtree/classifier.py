@@ -387,7 +387,9 @@ def _indicator(nodes: NDArray[Any], steps: NDArray[Any], n_nodes: int) -> csr_ar
 class TreeEngine:
     """Every query asks the vectors on its path."""
 
-    overhead = 0.0
+    machine: KernelMachine
+    tree: SVTree
+    overhead: float = 0.0
 
     def __init__(self, machine: KernelMachine, tree: SVTree) -> None:
         self.machine = machine

@@ -15,6 +15,7 @@ from typing import Any, Union, get_args, get_origin, get_type_hints
 
 import numpy as np
 from sklearn.base import BaseEstimator
+from sklearn.utils._param_validation import validate_parameter_constraints
 
 #: What each kind of number may be; a bool is none of them.
 NUMBERS: dict[Any, type] = {float: Real, int: Integral}
@@ -28,13 +29,21 @@ def refuse_other_kinds(thing: Any) -> None:
     for name, hint in declared(type(thing)).items():
         if name in (held := parts_of(thing)) and not fits(held[name], hint):
             raise ValueError(f"{name} of {type(thing).__name__} is {_said(held[name])}.")
-    if isinstance(thing, BaseEstimator) and getattr(thing, "_parameter_constraints", None):
-        thing._validate_params()
+
+
+def refuse_parameters(estimator: BaseEstimator) -> None:
+    """Raise ValueError where an estimator has parameters, or columns, that no `fit` would take."""
+    rules = getattr(estimator, "_parameter_constraints", {})
+    given = estimator.get_params(deep=False)
+    validate_parameter_constraints(rules, given, type(estimator).__name__)
+    columns = vars(estimator).get("n_features_in_", 1)
+    if not isinstance(columns, Integral) or columns < 0:
+        raise ValueError(f"n_features_in_ of {type(estimator).__name__} is {_said(columns)}.")
 
 
 def parts_of(thing: Any) -> dict[str, Any]:
     """Return what an object holds by name, or a tuple whose places have names."""
-    return thing._asdict() if hasattr(thing, "_fields") else getattr(thing, "__dict__", {})
+    return thing._asdict() if hasattr(thing, "_asdict") else getattr(thing, "__dict__", {})
 
 
 @cache

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from math import isfinite
-from numbers import Integral
+from numbers import Integral, Real
 from typing import Any
 
 import numpy as np
@@ -17,7 +17,7 @@ from sklearn.base import BaseEstimator
 from sklearn.pipeline import Pipeline
 from sklearn.svm import SVC, SVR, NuSVC, NuSVR, OneClassSVM
 
-from kmviz.io.kinds import parts_of, refuse_other_kinds
+from kmviz.io.kinds import parts_of, refuse_other_kinds, refuse_parameters
 from kmviz.kernels import RBF, Linear, Normalized, Polynomial
 from kmviz.machines.soundness import readable, shaped, within
 
@@ -39,6 +39,8 @@ def refuse_unsound(loaded: Any) -> None:
             readable("an array", thing)
         elif type(thing).__module__.startswith("kmviz."):
             refuse_other_kinds(thing)
+        if isinstance(thing, BaseEstimator):
+            refuse_parameters(thing)
     for thing in parts:
         if isinstance(thing, SVC | NuSVC) and hasattr(thing, "support_"):
             _refuse_svc(thing)
@@ -120,9 +122,11 @@ def _refuse_vectors(svc: Any, m: int) -> None:
     within("support_", svc.support_, 0, max(int(svc.shape_fit_[0]), 1))
     if not isinstance(svc.degree, Integral) or int(svc.degree) > MOST_DEGREE:
         raise ValueError(f"degree={svc.degree!r} is no whole number up to {MOST_DEGREE}.")
-    for name in ("C", "_gamma", "coef0", "degree", "nu"):
+    if not all(isinstance(n, Integral) for n in (*svc.shape_fit_, getattr(svc, "fit_status_", 0))):
+        raise ValueError("shape_fit_ and fit_status_ are whole numbers, and here they are not.")
+    for name in ("C", "_gamma", "coef0", "degree", "nu", "epsilon", "tol"):
         value = getattr(svc, name, 1.0)
-        if not isfinite(float(value)) or abs(float(value)) > 1e12:
+        if not isinstance(value, Real) or not isfinite(value) or abs(value) > 1e12:
             raise ValueError(f"{name}={value!r} is out of range.")
 
 

@@ -26,7 +26,8 @@ ARRAYS = {np.floating: "f", np.integer: "iu", np.bool_: "b"}
 
 def refuse_other_kinds(thing: Any) -> None:
     """Raise ValueError where a part of an object is not what its class says."""
-    for name, hint in declared(type(thing)).items():
+    cls: Any = type(thing)
+    for name, hint in declared(cls).items():
         if name in (held := parts_of(thing)) and not fits(held[name], hint):
             raise ValueError(f"{name} of {type(thing).__name__} is {_said(held[name])}.")
 

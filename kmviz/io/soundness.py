@@ -7,7 +7,6 @@ Everything that was loaded is looked through before anything is asked of it.
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from math import isfinite
 from numbers import Integral, Real
 from typing import Any
 
@@ -126,7 +125,7 @@ def _refuse_vectors(svc: Any, m: int) -> None:
         raise ValueError("shape_fit_ and fit_status_ are whole numbers, and here they are not.")
     for name in ("C", "_gamma", "coef0", "degree", "nu", "epsilon", "tol"):
         value = getattr(svc, name, 1.0)
-        if not isinstance(value, Real) or not isfinite(value) or abs(value) > 1e12:
+        if not isinstance(value, Real) or not abs(float(value)) <= 1e12:
             raise ValueError(f"{name}={value!r} is out of range.")
 
 

@@ -110,7 +110,8 @@ class CholeskyEngine(Bounds):
         within("index", self.index, -1, m)
         if self.known:
             shaped("embedded", self.embedded, K, None)
-            shaped("vectors", self.vectors, m, np.shape(self.embedded)[1])
+            width = np.shape(np.asarray(self.embedded))[1]
+            shaped("vectors", self.vectors, m, width)
 
     @property
     def overhead(self) -> float:

@@ -11,7 +11,8 @@ Euclidean. k and k' larger than the data are cut to it. More than two classes ar
 against one inside each neighbourhood, of which a model keeps the pairs that it saw. Training takes
 O(N + |C| k) of memory, not the O(N + k^2) of section 4.5: all centres' neighbourhoods are found
 before the first model is trained, so that models can be trained in blocks on many cores. They are
-let go before `fit` returns; what stays are the rows and the support vectors.
+let go before `fit` returns; what stays are the rows and the support vectors. `partial_fit` goes
+beyond the paper: see `insertion`.
 """
 
 from __future__ import annotations
@@ -24,13 +25,27 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from sklearn.utils._param_validation import Interval, StrOptions
+from sklearn.utils.multiclass import check_classification_targets
+from sklearn.utils.validation import validate_data
 
 from kmviz.machines.soundness import shaped, within
+from kmviz.methods.base import FLOATS
 from kmviz.methods.falk.cluster import local_threads
-from kmviz.methods.falk.cover import find_cover
+from kmviz.methods.falk.cover import Cover, find_cover
+from kmviz.methods.falk.insertion import cover_again, insert
 from kmviz.methods.falk.local import KERNEL_CONSTRAINTS, LocalClassifier
-from kmviz.methods.falk.models import LOCAL, LocalModels, is_radial, scaled, train_models
-from kmviz.methods.falk.neighbors import cover_order
+from kmviz.methods.falk.models import (
+    LOCAL,
+    LocalModels,
+    is_radial,
+    refuse_overflow,
+    scaled,
+    spliced,
+    train_models,
+    unit_of,
+    width_of,
+)
+from kmviz.methods.falk.neighbors import EuclideanIndex, cover_order
 from kmviz.methods.falk.selection import best_row, choose_parameters
 from kmviz.methods.falk.study import FaLKStudy
 from kmviz.traces import LocalModel
@@ -88,6 +103,10 @@ class FaLKClassifier(LocalClassifier):
         Training rows that are centres.
     center_of_ : array of shape (N,)
         The place in `centers_` of each training row's centre (eq. 11); `rank_` is its rank there.
+    turn_ : array of shape (N,)
+        When each training row was offered as a centre.
+    reach_ : array of shape (M, 2)
+        How far the k'- and the k-neighbourhood of each centre reach, as the search measures it.
     models_ : LocalModels
         The local SVMs, in flat arrays.
     n_neighbors_, n_cover_, C_, percentile_ : the values in use
@@ -129,6 +148,8 @@ class FaLKClassifier(LocalClassifier):
     centers_: NDArray[np.integer]
     center_of_: NDArray[np.integer]
     rank_: NDArray[np.integer]
+    turn_: NDArray[np.int32]
+    reach_: NDArray[np.float64]
     n_cover_: int
     C_: float
     percentile_: float
@@ -164,6 +185,9 @@ class FaLKClassifier(LocalClassifier):
         X : array of shape (n, d)
         y : array of shape (n,)
         """
+        return self._fit(X, y)
+
+    def _fit(self, X: ArrayLike, y: ArrayLike, classes: ArrayLike | None = None) -> FaLKClassifier:
         self._validate_params()
         k, n_cover = self.n_neighbors, self.n_cover
         if isinstance(k, Integral) and n_cover is not None and n_cover > k:
@@ -171,17 +195,133 @@ class FaLKClassifier(LocalClassifier):
                 f"n_cover={n_cover} is larger than n_neighbors={k}: a model "
                 "cannot answer for points it was not trained on. Lower n_cover or leave it None."
             )
-        seed = self._read(X, y, self.random_state)
+        seed = self._read(X, y, self.random_state, classes)
         self._choose(seed)
-        self._cover(seed)
-        self.models_ = train_models(
-            self.embedded_, self.labels_, len(self.classes_), self.neighbors_, self.kernel_,
-            self.gamma_, float(self.percentile_), float(self.C_), self.n_jobs, self._unit,
+        order = self._order(seed)
+        self.turn_ = np.empty(len(order), dtype=np.int32)
+        self.turn_[order] = np.arange(len(order))
+        cover = find_cover(
+            self.index_.rows, self.index_, order, self.n_neighbors_, self.n_cover_,
+            local_threads(self.n_jobs),
         )  # fmt: skip
-        del self.neighbors_  # `neighborhood` finds them again
-        self._index_centers()
+        self.models_ = self._train(cover.neighbors)
+        self.reach_ = self._reaches(cover.centers, cover.neighbors)
+        self._keep(cover)
         self._warn()
         return self
+
+    def partial_fit(
+        self, X: ArrayLike, y: ArrayLike, classes: ArrayLike | None = None
+    ) -> FaLKClassifier:
+        """Add training rows; only models whose neighbourhood they change are trained again.
+
+        The result is that of a fit of all rows which are offered as centres in the order of the
+        first call, then as they came. What the first call settled stays: k, C and percentile
+        where they were chosen, the width of `gamma="scale"`, the axes of a projection. Kernels
+        whose neighbourhoods are not Euclidean (`kernel="poly"`) are refused.
+
+        Parameters
+        ----------
+        X : array of shape (n, d)
+        y : array of shape (n,)
+        classes : array, default=None
+            All classes that will ever come. Needed in the first call, unless `fit` was called.
+
+        Notes
+        -----
+        A row falls into some M k / N neighbourhoods, so that n rows from everywhere change a share
+        of about 1 - (1 - k / N)^n of the models; rows that come from one place change few.
+
+        Examples
+        --------
+        >>> from sklearn.datasets import make_moons
+        >>> from kmviz import FaLKClassifier
+        >>> X, y = make_moons(2000, noise=0.2, random_state=0)
+        >>> clf = FaLKClassifier(n_neighbors=100, random_state=0)
+        >>> for part in (slice(0, 500), slice(500, 1000)):
+        ...     clf = clf.partial_fit(X[part], y[part], classes=[0, 1])
+        >>> bool(clf.score(X[1000:], y[1000:]) > 0.95)
+        True
+        """
+        if not hasattr(self, "models_"):
+            if classes is None:
+                raise ValueError("classes must name all classes in the first call of partial_fit.")
+            return self._fit(X, y, classes)
+        self._validate_params()
+        if classes is not None and not np.array_equal(np.unique(classes), self.classes_):
+            raise ValueError(
+                f"classes={np.unique(classes).tolist()} are not those of the first call, "
+                f"{self.classes_.tolist()}."
+            )
+        other = copy(self)
+        other._insert(*self._more(X, y))
+        self.__dict__.update(other.__dict__)  # all or nothing
+        return self
+
+    def _more(self, X: Any, y: Any) -> tuple[NDArray[Any], NDArray[np.int32]]:
+        """Check rows that are added; returns them and the codes of their classes."""
+        if not hasattr(self, "turn_") or not isinstance(self.index_, EuclideanIndex):
+            raise ValueError(
+                "partial_fit needs Euclidean neighbourhoods (kernel='rbf' or 'linear') and a model "
+                "trained by this version of kmviz: call fit with all rows."
+            )
+        X, y = validate_data(self, X, y, reset=False, dtype=FLOATS)
+        check_classification_targets(y)
+        refuse_overflow(self.kernel_, X)
+        width = width_of(np.concatenate([X, self.rows_[self.centers_]]))
+        if unit_of(width, self.kernel_) != self._unit:
+            raise ValueError(
+                f"With these rows X is {width:.0e} wide, out of range of what the first call saw: "
+                "call fit with all rows."
+            )
+        return X.astype(self.rows_.dtype, copy=False), self._codes(y)
+
+    def _insert(self, X: NDArray[Any], labels: NDArray[np.int32]) -> None:
+        n, rows = len(self.rows_), np.concatenate([self.rows_, X])
+        before = Cover(self.centers_, np.empty((0, 0)), self.center_of_, self.rank_)
+
+        def more(known: NDArray[Any], new: NDArray[Any]) -> NDArray[Any]:
+            return rows if known is self.rows_ else np.concatenate([known, new])
+
+        self.index_ = self.index_.grown(more(self.index_.rows, self._searched(X)))
+        self.embedded_ = more(self.embedded_, self._embedded(X))
+        self.labels_ = more(self.labels_, labels)
+        self.turn_ = more(self.turn_, np.arange(n, n + len(X), dtype=np.int32))
+        self.rows_ = rows
+        k, n_cover = self.n_neighbors_, self.n_cover_
+        if k == n:  # cut to the rows that were there
+            self._settle(k if self.tune or self.n_neighbors == "auto" else int(self.n_neighbors))
+        sizes = self.n_neighbors_, self.n_cover_, local_threads(self.n_jobs)
+        if (k, n_cover) == sizes[:2]:
+            grown = insert(self.index_, self.turn_, before, self.reach_, *sizes)
+        else:
+            before.centers = before.centers[:0]  # no model stays
+            grown = cover_again(self.index_, self.turn_, before, *sizes)
+        cover, reused = grown.cover, grown.reused
+        new = self._train(cover.neighbors)
+        self.models_ = spliced(self.models_, new, reused)
+        self.reach_ = self.reach_[reused]
+        self.reach_[reused < 0] = self._reaches(cover.centers[reused < 0], cover.neighbors)
+        self._keep(cover)
+        self._warn_of_short(new, 3)
+
+    def _train(self, neighbors: NDArray[np.int32]) -> LocalModels:
+        return train_models(
+            self.embedded_, self.labels_, len(self.classes_), neighbors, self.kernel_, self.gamma_,
+            float(self.percentile_), float(self.C_), self.n_jobs, self._unit,
+        )  # fmt: skip
+
+    def _reaches(self, centers: NDArray[Any], neighbors: NDArray[Any]) -> NDArray[np.float64]:
+        rows = self.index_.rows
+        if not isinstance(self.index_, EuclideanIndex):
+            return np.zeros((len(centers), 2))
+        ends = rows[neighbors[:, [self.n_cover_ - 1, -1]]].astype(np.float64)
+        return np.linalg.norm(ends - rows[centers][:, None], axis=2)
+
+    def _keep(self, cover: Cover) -> None:
+        """Take over a cover, without its neighbourhoods: `neighborhood` finds them again."""
+        self.centers_, self.center_of_, self.rank_ = cover.centers, cover.center_of, cover.rank
+        self._index_centers()
 
     def check(self) -> None:
         """Refuse arrays that do not fit together (ValueError)."""
@@ -192,6 +332,11 @@ class FaLKClassifier(LocalClassifier):
         shaped("center_of_", self.center_of_, n)
         within("center_of_", self.center_of_, 0, M)
         within("models_.index", self.models_.index, 0, n)
+        if hasattr(self, "turn_"):
+            shaped("turn_", self.turn_, n)
+            within("turn_", self.turn_, 0, n)
+            shaped("rank_", self.rank_, n)
+            shaped("reach_", self.reach_, M, 2)
 
     def selecting(self, select: str) -> FaLKClassifier:
         """Return the same trained models under another `select`; nothing is trained."""
@@ -217,7 +362,6 @@ class FaLKClassifier(LocalClassifier):
 
     def _choose(self, seed: int) -> None:
         """Settle k, k', C and the percentile (definition 5 with `tune`)."""
-        n = len(self.rows_)
         self.C_, self.percentile_ = self.C, self.percentile
         k = 0 if self.n_neighbors == "auto" else int(self.n_neighbors)
         if self.tune or not k:
@@ -233,24 +377,22 @@ class FaLKClassifier(LocalClassifier):
             best = best_row(tried)
             k, self.C_ = int(best["n_neighbors"]), float(best["C"])
             self.percentile_ = float(best["percentile"]) if radial else self.percentile
+        self._settle(k)
+
+    def _settle(self, k: int) -> None:
+        """Cut k and k' to the rows."""
+        n = len(self.rows_)
         self.n_neighbors_ = min(k, n)
         n_cover = self.n_neighbors_ // 2 if self.n_cover is None else self.n_cover
         if self.n_neighbors_ == n:  # every neighbourhood is the whole set: one model will do
             n_cover = n
         self.n_cover_ = max(1, min(n_cover, self.n_neighbors_))
 
-    def _cover(self, seed: int) -> None:
-        searched = self._searched(self.rows_)
+    def _order(self, seed: int) -> NDArray[np.intp]:
+        """Return the rows in the order in which they are offered as centres."""
         if self.cover == "tree":
-            order = cover_order(searched, self.index_, seed)
-        else:  # algorithm 1, line 5
-            order = np.random.default_rng(seed).permutation(len(searched))
-        cover = find_cover(
-            searched, self.index_, order, self.n_neighbors_, self.n_cover_,
-            local_threads(self.n_jobs),
-        )  # fmt: skip
-        self.centers_, self.neighbors_ = cover.centers, cover.neighbors
-        self.center_of_, self.rank_ = cover.center_of, cover.rank
+            return cover_order(self.index_.rows, self.index_, seed)
+        return np.random.default_rng(seed).permutation(len(self.rows_))  # algorithm 1, line 5
 
     def apply(self, X: ArrayLike) -> NDArray[np.intp]:
         """Return the number of the local model that answers each row.
@@ -344,7 +486,8 @@ class FaLKClassifier(LocalClassifier):
     def _warn(self) -> None:
         self._warn_of_short(self.models_, 3)
         members = np.bincount(self.labels_)
-        for label in np.flatnonzero((members <= TINY_CLASS) & (members < len(self.labels_) / 20)):
+        is_tiny = (members > 0) & (members <= TINY_CLASS) & (members < len(self.labels_) / 20)
+        for label in np.flatnonzero(is_tiny):
             own = self.rows_[self.labels_ == label]
             if not (self.predict(own) == self.classes_[label]).any():
                 warnings.warn(

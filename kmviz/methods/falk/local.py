@@ -104,14 +104,15 @@ class LocalClassifier(PairsClassifier):
         """Return the training row at the centre of each query's model; -1: the query itself."""
         raise NotImplementedError
 
-    def _read(self, X: Any, y: Any, random_state: Any) -> int:
+    def _read(self, X: Any, y: Any, random_state: Any, classes: Any = None) -> int:
         """Check the training data and index it; returns the seed of everything random."""
         X, y = validate_data(self, X, y, dtype=FLOATS)
         check_classification_targets(y)
-        self.classes_, labels = np.unique(y, return_inverse=True)
+        self.classes_ = np.unique(y if classes is None else classes)
         if len(self.classes_) < 2:
-            raise ValueError("y holds one class only; a classifier needs at least two classes.")
-        self.labels_ = labels.astype(np.int32)
+            name = "y holds" if classes is None else "classes names"
+            raise ValueError(f"{name} one class only; a classifier needs at least two classes.")
+        self.labels_ = self._codes(y)
         seed = int(check_random_state(random_state).randint(np.iinfo(np.int32).max))
         width = width_of(X)
         self.kernel_, self.gamma_ = resolve_kernel(
@@ -122,7 +123,7 @@ class LocalClassifier(PairsClassifier):
         # owned and writable: loops are compiled for one kind of array, a mapped file is another
         self.rows_ = np.require(X, requirements=["C", "A", "W", "E"])
         searched = search_rows(self.kernel_, self.rows_)
-        self.embedded_ = np.ascontiguousarray(searched) if is_known(self.kernel_) else self.rows_
+        self.embedded_ = self._embedded(self.rows_)
         self.axes_ = None
         if isinstance(self.projection, Integral):
             self.axes_ = principal_axes(searched, int(self.projection), seed)
@@ -130,6 +131,21 @@ class LocalClassifier(PairsClassifier):
             self.axes_ = axes_that_pay(searched, seed)
         self.index_ = self._index(self._searched(self.rows_), seed)
         return seed
+
+    def _codes(self, y: NDArray[Any]) -> NDArray[np.int32]:
+        """Return the places of classes in `classes_`."""
+        codes = np.searchsorted(self.classes_, y).astype(np.int32)
+        strange = self.classes_[np.minimum(codes, len(self.classes_) - 1)] != y
+        if strange.any():
+            raise ValueError(
+                f"y holds {y[strange][0]}, which is not among classes {self.classes_.tolist()}. "
+                "All classes are named in the first call of partial_fit, or stand in y of fit."
+            )
+        return codes
+
+    def _embedded(self, X: NDArray[Any]) -> NDArray[Any]:
+        """Return X as the local SVMs see it."""
+        return np.ascontiguousarray(self.kernel_.embed(X)) if is_known(self.kernel_) else X
 
     def _searched(self, X: NDArray[Any]) -> NDArray[Any]:
         """Return X as the neighbour search sees it."""

@@ -62,7 +62,7 @@ class LocalModels:
     n_classes : int
         Classes in all.
     short : int
-        How many models ran out of steps.
+        How many models ran out of steps; where models were replaced, those among them too.
     """
 
     class_starts: NDArray[np.integer]
@@ -144,16 +144,38 @@ class LocalModels:
 
 def stacked(parts: list[LocalModels]) -> LocalModels:
     """Return the models of several, one after the other."""
+    return joined([(part, 0, len(part)) for part in parts])
 
-    def joined(name: str) -> NDArray[Any]:
-        return np.concatenate([getattr(part, name) for part in parts])
 
+def spliced(before: LocalModels, more: LocalModels, reused: NDArray[np.intp]) -> LocalModels:
+    """Return some models of before, by their numbers in `reused`, and, where it is -1, more."""
+    is_new = reused < 0
+    number = np.where(is_new, np.cumsum(is_new) - 1, reused)
+    cuts = np.flatnonzero((np.diff(number) != 1) | np.diff(is_new)) + 1
+    runs = pairwise([0, *cuts.tolist(), len(number)])
+    return joined([
+        (more if is_new[start] else before, number[start], number[start] + stop - start)
+        for start, stop in runs
+    ])  # fmt: skip
+
+
+def joined(runs: list[tuple[LocalModels, int, int]]) -> LocalModels:
+    """Return runs of models, from one number up to another, one after the other."""
+    parts = []
+    for models, start, stop in runs:
+        first, last = models.machines[start], models.machines[stop]
+        there = slice(models.starts[first], models.starts[last])
+        seen = slice(models.class_starts[start], models.class_starts[stop])
+        parts.append((
+            np.diff(models.class_starts[start : stop + 1]), models.classes[seen],
+            np.diff(models.starts[first : last + 1]), models.bias[first:last],
+            models.gammas[start:stop], models.index[there], models.weight[there],
+        ))  # fmt: skip
+    n_local, classes, counts, bias, gammas, index, weight = map(np.concatenate, zip(*parts))
+    short = sum({id(models): models.short for models, _, _ in runs}.values())
     return LocalModels(
-        parts[0].n_classes, np.concatenate([np.diff(part.class_starts) for part in parts]),
-        joined("classes"), np.concatenate([np.diff(part.starts) for part in parts]),
-        joined("bias"), joined("gammas"), joined("index"), joined("weight"),
-        sum(part.short for part in parts),
-    )  # fmt: skip
+        runs[0][0].n_classes, n_local, classes, counts, bias, gammas, index, weight, short
+    )
 
 
 def _ends(counts: NDArray[Any]) -> NDArray[np.int64]:

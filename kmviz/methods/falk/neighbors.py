@@ -31,6 +31,9 @@ ASKED = 8
 #: distances are found by matrix products: a row then costs an eighth of what it costs in a tree.
 MANY_COLUMNS, LARGE_SHARE, MOST_ROWS = 32, 0.125, 200_000
 
+#: Rows added to an index stand in a second tree, until they are this share of all.
+ADDED = 0.05
+
 #: Distances found at a time; candidates beyond the k nearest; bits of a distance that tell.
 BLOCK, SPARE, BITS = 1 << 18, 8, 40
 
@@ -59,36 +62,65 @@ def build_index(kernel: Any, rows: NDArray[Any], seed: int) -> EuclideanIndex | 
 
 
 class EuclideanIndex:
-    """A kd-tree over rows. The tree itself is not stored with a model but built again."""
+    """A kd-tree over rows. The tree itself is not stored with a model but built again.
+
+    Where it would look at so many rows that matrix products are faster, it goes (`is_wide`): rows
+    about their mean, which take as much memory, stand in its place.
+    """
 
     rows: NDArray[np.floating]
+    is_wide: bool
+    center_: NDArray[np.floating]
+    centred_: NDArray[np.floating]
+    squares_: NDArray[np.floating]
 
     def __init__(self, rows: NDArray[Any]) -> None:
         self.rows = rows
         self._build()
 
     def _build(self) -> None:
-        self.tree_ = cKDTree(self.rows, leafsize=LEAF, balanced_tree=False)
+        self.tree_: Any = _tree(self.rows)
+        self.added_: Any = None
+        n, d = self.rows.shape
+        self.is_wide = d >= MANY_COLUMNS and n <= MOST_ROWS and self.overhead > LARGE_SHARE * n
+        if self.is_wide:
+            self.tree_ = None
+            self.center_ = self.rows.mean(axis=0, dtype=np.float64)
+            self.centred_ = self.rows - self.center_
+            self.squares_ = np.einsum("ij,ij->i", self.centred_, self.centred_)
+
+    def grown(self, rows: NDArray[Any]) -> EuclideanIndex:
+        """Return an index of more rows, of which these come first."""
+        n = 0 if self.tree_ is None else self.tree_.n
+        if len(rows) - n > ADDED * n:
+            return EuclideanIndex(rows)
+        other = EuclideanIndex.__new__(EuclideanIndex)
+        vars(other).update({**vars(self), "rows": rows, "added_": _tree(rows[n:])})
+        return other
 
     def query(self, Q: NDArray[Any], k: int, n_jobs: int = 1) -> NDArray[np.int32]:
         """Return the k nearest rows of each embedded query, nearest first."""
         if self.is_wide:
             return self._by_products(Q, k)
-        found = self.tree_.query(Q, k=k, workers=n_jobs)[1].reshape(len(Q), k).astype(np.int32)
+        found = self._in_trees(Q, k, n_jobs)
         # a query so far away that no distance is finite has no neighbours: any will do
         return np.minimum(found, len(self.rows) - 1, out=found)
 
-    @cached_property
-    def is_wide(self) -> bool:
-        """Whether the tree would look at so many rows that a matrix product is faster."""
-        n, d = self.rows.shape
-        return d >= MANY_COLUMNS and n <= MOST_ROWS and self.overhead > LARGE_SHARE * n
+    def _in_trees(self, Q: NDArray[Any], k: int, n_jobs: int) -> NDArray[np.int32]:
+        n = self.tree_.n
+        gaps, found = self.tree_.query(Q, k=min(k, n), workers=n_jobs)
+        if self.added_ is None:
+            return found.reshape(len(Q), k).astype(np.int32)
+        m = self.added_.n
+        near, more = self.added_.query(Q, k=min(k, m), workers=n_jobs)
+        gaps = np.hstack([gaps.reshape(-1, min(k, n)), near.reshape(-1, min(k, m))])
+        found = np.hstack([found.reshape(-1, min(k, n)), more.reshape(-1, min(k, m)) + n])
+        order = np.argsort(gaps, axis=1, kind="stable")[:, :k]
+        return np.take_along_axis(found, order, axis=1).astype(np.int32)
 
     def _by_products(self, Q: NDArray[Any], k: int) -> NDArray[np.int32]:
         """Find neighbours by |x|^2 - 2 q.x about the mean; of equals the first in the file."""
-        center = self.rows.mean(axis=0, dtype=np.float64)
-        rows = self.rows - center
-        squares = np.einsum("ij,ij->i", rows, rows)
+        center, rows, squares = self.center_, self.centred_, self.squares_
         found, n = np.empty((len(Q), k), dtype=np.int32), len(rows)
         for start in range(0, len(Q), max(1, BLOCK // n)):
             part = slice(start, start + max(1, BLOCK // n))
@@ -120,6 +152,10 @@ class EuclideanIndex:
     def __setstate__(self, state: dict[str, Any]) -> None:
         self.rows = state["rows"]
         self._build()
+
+
+def _tree(rows: NDArray[Any]) -> cKDTree:
+    return cKDTree(rows, leafsize=LEAF, balanced_tree=False)
 
 
 class CoverTreeIndex:

@@ -21,7 +21,8 @@ ONE_THREAD := OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 MKL_NUM_THREADS=1
 run: install
 	$(PY) -m streamlit run app.py --server.port $(PORT) --server.address $(HOST)
 
-test: install $(VENV)/.test-tools $(VENV)/.browser static
+test:
+	@$(MAKE) --no-print-directory -j $(JOBS) install $(VENV)/.browser static
 	$(ONE_THREAD) $(PY) -m pytest -n $(JOBS) --dist loadfile --no-loadscope-reorder
 
 check: install $(VENV)/.test-tools static

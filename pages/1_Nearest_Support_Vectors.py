@@ -3,7 +3,7 @@
 import streamlit as st
 
 from kmviz import ui
-from kmviz.ui import follow, nsv, nsv_calibration, nsv_views, words
+from kmviz.ui import follow, nsv, nsv_calibration, nsv_views, two, words
 
 problem = ui.frame("Nearest support vectors", own=nsv.OWN)
 words.intro(
@@ -18,14 +18,14 @@ words.intro(
     "window w",
     "linear filter",
 )
-one, two, three, four, five = st.container(key="controls").columns(
+switch, size, order, start, rest = st.container(key="controls").columns(
     [8, 8, 11, 11, 9], vertical_alignment="bottom"
 )
-one.toggle("Linear filter", key="filter", help="A linear SVM settles the easy queries.")
-two.number_input("Components q", 1, 64, key="q", help="Principal components that order vectors.")
-three.selectbox("Order", list(nsv.ORDERS), key="order", format_func=nsv.ORDERS.get)
-four.selectbox("The sum starts from", list(nsv.STARTS), key="start", format_func=nsv.STARTS.get)
-nsv_calibration.draw_all(problem, five)
+switch.toggle("Linear filter", key="filter", help="A linear SVM settles the easy queries.")
+size.number_input("Components q", 1, 64, key="q", help="Principal components that order vectors.")
+order.selectbox("Order", list(nsv.ORDERS), key="order", format_func=nsv.ORDERS.get)
+start.selectbox("The sum starts from", list(nsv.STARTS), key="start", format_func=nsv.STARTS.get)
+nsv_calibration.draw_all(problem, rest)
 
 now, chosen = nsv.shown(problem), nsv.choice()
 problem = now.problem  # a promise holds rows out, and has a machine of its own
@@ -34,6 +34,7 @@ reading, record = now.study.read(**chosen), nsv.trace(now, chosen)
 clf = now.study.classifier(**chosen)
 follow.line(problem, record, follow.cost(now, reading, clf, problem.query))
 nsv_views.slider(now, record)
+two.section(nsv.side)
 ui.look_for(nsv.look_effort(now, reading))
 follow.section(now, reading, clf, problem.machine.vectors, nsv.band, "not safe yet")
 

@@ -4,7 +4,7 @@ import streamlit as st
 
 from kmviz import ui
 from kmviz.figures import anytime as figures
-from kmviz.ui import anytime, anytime_views, follow, words
+from kmviz.ui import anytime, anytime_views, follow, two, words
 
 problem = ui.frame("Anytime bounds", own=anytime.OWN)
 words.intro(
@@ -28,6 +28,7 @@ ui.limit("step", 1, anytime.last_step(now))
 trace, reading, clf = anytime.trace(now), now.study.read(), now.study.classifier()
 follow.line(problem, trace, follow.cost(now, reading, clf, problem.query))
 step = anytime_views.slider(now)
+two.section(anytime.side)
 ui.metrics(anytime.metrics(now, reading))
 ui.look_for(anytime.look_times(now))
 follow.section(now, reading, clf, problem.machine.vectors, anytime.band, "holds f(x)")

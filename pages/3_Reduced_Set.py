@@ -4,7 +4,7 @@ import streamlit as st
 
 from kmviz import ui
 from kmviz.figures import reduced as figures
-from kmviz.ui import follow, reduced, reduced_views, reduced_words, words
+from kmviz.ui import follow, reduced, reduced_views, reduced_words, two, words
 
 problem = ui.frame("Reduced set", own=reduced.OWN)
 words.intro(
@@ -32,6 +32,7 @@ clf = page.shown.study.classifier(n_vectors=st.session_state["vectors"])
 trace = clf.trace(problem.x)
 follow.line(problem, trace, trace.stop)
 n = reduced_views.slider(problem, page)
+two.section(reduced.side)
 ui.look_for(reduced_words.look_at_vectors(problem, page, n))
 ui.look_for(reduced_words.look_at_error(page) + reduced_words.tuning(page, n))
 

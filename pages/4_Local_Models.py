@@ -4,7 +4,7 @@ import streamlit as st
 
 from kmviz import ui
 from kmviz.figures import falk as figures
-from kmviz.ui import falk, falk_views, falk_words, follow, words
+from kmviz.ui import falk, falk_views, falk_words, follow, two, words
 
 problem = ui.frame("Local models", own=falk.OWN)
 words.intro(
@@ -27,6 +27,7 @@ row[4].selectbox("Kernel width", list(falk.WIDTHS), key="width", format_func=fal
 page = falk.page(problem)
 follow.line(problem, page.trace, page.trace.stop)
 falk_views.slider(problem, page)
+two.section(falk.side)
 st.markdown(falk_words.sentence(problem, page))
 ui.metrics(falk_words.metrics(problem, page))
 st.caption(falk_words.locality(falk.gap_of(problem, page)))

@@ -4,7 +4,7 @@ import streamlit as st
 
 from kmviz import ui
 from kmviz.figures import svtree as figures
-from kmviz.ui import follow, svtree, svtree_views, words
+from kmviz.ui import follow, svtree, svtree_views, two, words
 
 problem = ui.frame("Support vector tree", own=svtree.OWN)
 words.intro(
@@ -24,6 +24,7 @@ height = st.session_state["height"]
 trace, reading = svtree.trace(now, height), now.study.read(max_height=height)
 follow.line(problem, trace, min(trace.stop, height))
 svtree_views.slider(now)
+two.section(svtree.side)
 node, nodes = svtree.chosen(trace), svtree.nodes(now)
 clf = now.study.classifier(max_height=height)
 follow.section(now, reading, clf, svtree.vectors(now))

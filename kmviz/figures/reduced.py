@@ -11,7 +11,7 @@ import plotly.graph_objects as go
 from numpy.typing import NDArray
 
 from kmviz.figures import theme
-from kmviz.figures.boundary import Plane, click_layer, query_mark, support_vectors
+from kmviz.figures.boundary import Plane, click_layer, field, query_mark, support_vectors
 from kmviz.traces import Reading
 
 #: Images in one mosaic, and in one row of it.
@@ -40,10 +40,21 @@ def virtual_strip(images: NDArray[Any], captions: Sequence[str]) -> go.Figure:
 
 
 def reduced_map(
-    plane: Plane, vectors: NDArray[Any], weights: NDArray[Any], query: int
+    plane: Plane,
+    vectors: NDArray[Any],
+    weights: NDArray[Any],
+    query: int,
+    values: NDArray[Any] | None = None,
 ) -> go.Figure:
-    """Draw reduced vectors (n, 2) as points beside the support vectors they replace."""
+    """Draw reduced vectors (n, 2) as points beside the support vectors they replace.
+
+    Parameters
+    ----------
+    values : the reduced decision function over the plane's grid, to be drawn in their place
+    """
     traces: list[Any] = [*support_vectors(plane)]
+    if values is not None and plane.x is not None and plane.y is not None:
+        traces = field(plane.x, plane.y, values)
     strength = np.sqrt(np.abs(weights) / max(float(np.abs(weights).max(initial=0.0)), 1e-300))
     for i, name in enumerate(plane.class_names):
         taken = (weights > 0) == bool(i)

@@ -272,6 +272,36 @@ def _kept(trace: Trace) -> Trace:
     return {**trace, "unselected": {"marker": {"opacity": opacity}}}
 
 
+def on_one_scale(figures: list[go.Figure]) -> list[go.Figure]:
+    """Return charts of one kind with the same ranges, wide enough for each of them."""
+    names = [name for name in ("xaxis", "yaxis") if all(name in f.layout for f in figures)]
+    for name in names:
+        ends = [end for end in (_range(figure, name) for figure in figures) if end is not None]
+        if len(ends) == len(figures):
+            low, high = np.min(ends, axis=0)[0], np.max(ends, axis=0)[1]
+            for figure in figures:
+                figure.layout[name].range = [float(low), float(high)]
+    return figures
+
+
+def _range(figure: go.Figure, name: str) -> tuple[float, float] | None:
+    """Return the range of an axis, of what is drawn along it where none was set."""
+    given = figure.layout[name].range
+    if given is not None:
+        return given
+    drawn = [
+        np.asarray(trace[name[0]], dtype=np.float64)
+        for trace in figure.data
+        if trace.type.startswith("scatter") and (trace[name] or name[0]) == name[0]
+    ]
+    values = np.concatenate([np.zeros(0), *drawn])
+    values = values[np.isfinite(values)]
+    if not values.size:
+        return None
+    room = 0.05 * float(np.ptp(values)) or 0.5
+    return float(values.min()) - room, float(values.max()) + room
+
+
 def line_at(
     x: float | None = None, y: float | None = None, dash: str = "dot", color: str = INK
 ) -> dict[str, Any]:

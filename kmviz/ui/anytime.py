@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
@@ -12,7 +13,7 @@ from kmviz.evaluation.cost import timing_table
 from kmviz.figures import anytime as figures
 from kmviz.methods.anytime.spectral import quadratic
 from kmviz.traces import AnytimeReading, AnytimeTrace, Closing
-from kmviz.ui import state
+from kmviz.ui import state, two
 from kmviz.ui.fitted import Rows, Shown, show
 from kmviz.ui.params import Choice, Control, Number
 from kmviz.ui.problem import Problem
@@ -36,23 +37,29 @@ ABOUT_ORDERS = (
 TUNED, COMPARED, STEPS, TIMED = 200, 300, 200, 200
 
 SAMPLES = {"train": f"about {TUNED} training rows", "test": "the test rows themselves"}
-OWN = {
-    "basis": Choice(*ORDERS),
+OWN: dict[str, Any] = {
+    "basis": Control("Basis", Choice(*ORDERS), ORDERS),
     "sample": Control(
         "Queries that tune it", Choice(*SAMPLES), SAMPLES,
         help="Some orders are tuned on a sample of queries. Where the queries to come are known, "
         "as they are in a batch, they may tune it themselves: no labels enter, and the bounds "
         "stay proved.",
     ),
-    "step": Number(5, 1, 20_000),
+    "step": Control("Step k", Number(5, 1, 20_000)),
 }  # fmt: skip
+OWN["a"] = two.kept(OWN)
 
 _records, _closings, _times = Shelf(), Shelf(), Shelf()
 
 
+def possible(problem: Problem) -> list[str]:
+    """The orders that this machine can have."""
+    return [name for name in ORDERS if name != "spectral" or quadratic(problem.machine.kernel)]
+
+
 def choices(problem: Problem) -> list[str]:
     """The orders that this machine can have; corrects a choice that it cannot."""
-    names = [name for name in ORDERS if name != "spectral" or quadratic(problem.machine.kernel)]
+    names = possible(problem)
     if st.session_state["basis"] not in names:
         state.replace("basis", names[0])
     return names
@@ -76,6 +83,16 @@ def parameters(order: str, sample: str = "train") -> dict[str, Any]:
 def shown(problem: Problem, order: str, sample: str = "train") -> Shown:
     """Return the method in that order, with its study."""
     return show(problem, "anytime", parameters(order, sample))
+
+
+def side(problem: Problem, said: Mapping[str, Any]) -> two.Side:
+    """Return what the page shows of the query under these choices."""
+    names = possible(problem)
+    order = said["basis"] if said["basis"] in names else names[0]
+    now = shown(problem, order, said["sample"])
+    record, reading = trace(now), now.study.read()
+    picture = figures.bounds(record, min(said["step"], last_step(now)))
+    return two.Side(now, reading, now.study.classifier(), record, picture)
 
 
 def last_step(now: Shown) -> int:

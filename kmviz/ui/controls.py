@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import streamlit as st
@@ -65,19 +65,16 @@ def _slider(
     return place.slider(control.label, low, max(high, low + 1), **given)
 
 
-def parameters(name: str, *only: str) -> dict[str, Any]:
+def parameters(name: str, *only: str, said: Mapping[str, Any] = state.PRESENT) -> dict[str, Any]:
     """Return what this page's controls say, as parameters of a method's estimator.
 
     Parameters
     ----------
     name : the method's name in the register, which says which URL parameter drives which
     only : these parameters of the estimator alone
+    said : the choices, by URL parameter; default: the visitor's
     """
-    given = {
-        parameter: st.session_state[url]
-        for url, parameter in method(name).url.items()
-        if url in st.session_state
-    }
+    given = {parameter: said[url] for url, parameter in method(name).url.items() if url in said}
     return {key: value for key, value in given.items() if not only or key in only}
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from functools import partial
 from typing import Any
@@ -12,31 +13,32 @@ import pandas as pd
 import streamlit as st
 from numpy.typing import NDArray
 
+from kmviz.figures import falk as figures
 from kmviz.figures.outlines import contour
 from kmviz.methods.falk import FaLKClassifier
 from kmviz.methods.falk.gap import LocalityGap, locality_gap
 from kmviz.traces import LocalMap, LocalModel, LocalReading, LocalTrace
-from kmviz.ui import state
+from kmviz.ui import state, two
 from kmviz.ui.fitted import Shown, show
-from kmviz.ui.params import Choice, Flag, Number
+from kmviz.ui.params import Choice, Control, Flag, Number
 from kmviz.ui.plane import grid, plane
 from kmviz.ui.problem import Problem
 from kmviz.ui.work import Shelf
 
-OWN = {
-    "k": Number(60, 2, 2000),
-    "kp": Number(None, 1, 2000, whole=True),
-    "select": Choice("point", "center"),
-    "cover": Choice("random", "tree"),
-    "width": Choice("machine", "local"),
-    "removed": Flag(False),
-}
 SELECTS = {
     "point": "nearest point's centre (FaLK)",
     "center": "nearest centre (FaLKc)",
 }
 COVERS = {"random": "random order", "tree": "cover-tree order"}
 WIDTHS = {"machine": "the machine's", "local": "each its own (median)"}
+OWN: dict[str, Any] = {
+    "k": Control("Neighbours k", Number(60, 2, 2000)),
+    "kp": Control("k'", Number(None, 1, 2000, whole=True), {None: "k/2"}),
+    "select": Control("Who answers", Choice(*SELECTS), SELECTS),
+    "cover": Control("Centres in", Choice(*COVERS), COVERS),
+    "width": Control("Kernel width", Choice(*WIDTHS), WIDTHS),
+}
+OWN |= {"a": two.kept(OWN), "removed": Flag(False)}
 
 #: Boundaries and circles are drawn for at most this many models, those nearest to the query.
 DRAWN = 50
@@ -95,15 +97,14 @@ def limit(problem: Problem) -> int:
     return most
 
 
-def is_linked() -> bool:
+def is_linked(said: Mapping[str, Any] = state.PRESENT) -> bool:
     """Whether k' is half of k, and stays so when k moves."""
-    session = st.session_state
-    return session["kp"] in (None, max(1, session["k"] // 2))
+    return said["kp"] in (None, max(1, said["k"] // 2))
 
 
-def cover_of(k: int) -> int:
+def cover_of(k: int, said: Mapping[str, Any] = state.PRESENT) -> int:
     """Return the k' that goes with a k."""
-    return max(1, k // 2) if is_linked() else min(st.session_state["kp"], k)
+    return max(1, k // 2) if is_linked(said) else min(said["kp"], k)
 
 
 def put_k(k: int) -> None:
@@ -111,27 +112,34 @@ def put_k(k: int) -> None:
     state.put(k=k, **({"kp": None} if is_linked() else {}))
 
 
-def parameters(problem: Problem, k: int, n_cover: int) -> dict[str, Any]:
+def parameters(
+    problem: Problem, k: int, n_cover: int, said: Mapping[str, Any] = state.PRESENT
+) -> dict[str, Any]:
     """Return what the controls say of the estimator."""
-    session = st.session_state
-    is_local = session["width"] == "local" and session["kernel"] == "rbf"
+    is_local = said["width"] == "local" and said["kernel"] == "rbf"
     kernel = {"gamma": "local"} if is_local else {"kernel": problem.machine.kernel}
     return {
         "n_neighbors": k,
         "n_cover": n_cover,
         **kernel,
         "C": float(problem.svc.C),
-        "cover": session["cover"],
+        "cover": said["cover"],
         "random_state": 0,
     }
 
 
-def page(problem: Problem) -> Page:
-    """Return the local models that the session describes, trained or from the cache."""
-    session = st.session_state
+def side(problem: Problem, said: Mapping[str, Any]) -> two.Side:
+    """Return what the page shows of the query under these choices."""
+    found = page(problem, said)
+    picture = figures.local_map(plane(problem), map_of(problem, found), problem.query, height=460)
+    return two.Side(found.shown, found.reading, found.classifier, found.trace, picture)
+
+
+def page(problem: Problem, said: Mapping[str, Any] = state.PRESENT) -> Page:
+    """Return the local models that the choices describe, trained or from the cache."""
     _compiled()
-    chosen = parameters(problem, session["k"], cover_of(session["k"]))
-    select = session["select"]
+    k, select = min(said["k"], len(problem.data.X_train)), said["select"]
+    chosen = parameters(problem, k, cover_of(k, said), said)
     shown = show(problem, "falk", chosen, MOST_ROWS)
     reading, clf = shown.study.read(select=select), shown.study.classifier(select=select)
     record = clf.trace(problem.x)

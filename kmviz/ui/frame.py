@@ -6,7 +6,7 @@ from collections.abc import Mapping
 
 import streamlit as st
 
-from kmviz.ui import controls, lesson, menu, present, problem, sketch, state, words, work
+from kmviz.ui import controls, lesson, menu, present, problem, sketch, state, two, words, work
 from kmviz.ui.params import Control, Param
 
 ICON = "🧭"  # in the browser's tab: a :material/ icon there would ask a font host
@@ -82,7 +82,10 @@ def _begin(title: str, own: Mapping[str, Control | Param] | None, heading: str |
         place = st.container()
         for entry in menu.PAGES:
             menu.page_link(entry)
-    st.title(heading or title, anchor=False)
+    with st.container(horizontal=True, vertical_alignment="center", key="heading"):
+        st.title(heading or title, anchor=False)
+        if "a" in (own or {}):
+            two.buttons()
     work.bars_here()
     lesson.begin(title, place)
     if state.lost_upload():

@@ -2,19 +2,19 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
 import pandas as pd
-import streamlit as st
 
 from kmviz.evaluation.cost import step_summary
 from kmviz.evaluation.prices import TIMED_EXACT, Prices, prices
 from kmviz.figures import nsv as figures
 from kmviz.traces import NSVReading, NSVTrace
-from kmviz.ui import nsv_calibration
+from kmviz.ui import nsv_calibration, state, two
 from kmviz.ui.fitted import Shown, show
-from kmviz.ui.params import Choice, Flag, Number
+from kmviz.ui.params import Choice, Control, Flag, Number
 from kmviz.ui.plane import plane
 from kmviz.ui.problem import Problem
 from kmviz.ui.work import Shelf
@@ -30,14 +30,15 @@ STARTS = {
     "reduced": "reduced vectors, then the approximation",
 }
 
-OWN = {
-    "w": Number(10, 0, 200),
-    "q": Number(20, 1, 64),
-    "order": Choice(*ORDERS),
-    "filter": Flag(True),
-    "start": Choice(*STARTS),
+OWN: dict[str, Any] = {
+    "w": Control("Window w", Number(10, 0, 200)),
+    "q": Control("Components q", Number(20, 1, 64)),
+    "order": Control("Order", Choice(*ORDERS), ORDERS),
+    "filter": Control("Linear filter", Flag(True), {True: "on", False: "off"}),
+    "start": Control("The sum starts from", Choice(*STARTS), STARTS),
     **nsv_calibration.OWN,
 }
+OWN["a"] = two.kept(OWN)
 
 #: The trade-off: what is fitted for each pair of lines, the windows along them, queries asked.
 COMPARED: dict[str, dict[str, Any]] = {
@@ -54,19 +55,26 @@ FEW = 500
 _tables, _prices = Shelf(), Shelf()
 
 
-def shown(problem: Problem) -> Shown:
+def shown(problem: Problem, said: Mapping[str, Any] = state.PRESENT) -> Shown:
     """Return the method under the parameters that the controls say, with its study."""
-    session = st.session_state
-    given = {"n_components": session.q, "order": session.order, "start": session.start}
-    given |= nsv_calibration.chosen()
+    given = {"n_components": said["q"], "order": said["order"], "start": said["start"]}
+    given |= nsv_calibration.chosen(said)
     if "max_disagreement" not in given:
         return _shown(problem, **given)
-    return nsv_calibration.with_its_machine(_shown(problem, **given, **choice()))
+    return nsv_calibration.with_its_machine(_shown(problem, **given, **choice(said)))
 
 
-def choice() -> dict[str, Any]:
+def choice(said: Mapping[str, Any] = state.PRESENT) -> dict[str, Any]:
     """Return what the study reads again: window and filter."""
-    return {"window": st.session_state.w, "linear_filter": st.session_state.filter}
+    return {"window": said["w"], "linear_filter": said["filter"]}
+
+
+def side(problem: Problem, said: Mapping[str, Any]) -> two.Side:
+    """Return what the page shows of the query under these choices."""
+    now, chosen = shown(problem, said), choice(said)
+    record, clf = trace(now, chosen), now.study.classifier(**chosen)
+    picture = trajectory_figure(now.problem, record)
+    return two.Side(now, now.study.read(**chosen), clf, record, picture)
 
 
 def _shown(problem: Problem, most: int | None = None, **parameters: Any) -> Shown:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any
 
@@ -81,9 +82,9 @@ def _refused(problem: Problem) -> str:
     )
 
 
-def chosen() -> dict[str, Any]:
+def chosen(said: Mapping[str, Any] = state.PRESENT) -> dict[str, Any]:
     """Return what differs from the estimator's defaults, as its parameters."""
-    given = parameters("nsv", "calibration", "margin", "max_disagreement", "confidence")
+    given = parameters("nsv", "calibration", "margin", "max_disagreement", "confidence", said=said)
     if given["max_disagreement"] == NONE:
         del given["max_disagreement"], given["confidence"]
     else:

@@ -204,6 +204,48 @@ class Drawn(Param):
         return value or None
 
 
+class Setting(Param):
+    """A setting that is kept beside the present one: "w~10,order~exact"; empty for none.
+
+    Choices that it does not name are the present ones.
+
+    Parameters
+    ----------
+    params : the choices that it may name
+    """
+
+    default = ""
+
+    def __init__(self, params: Mapping[str, Param]) -> None:
+        self.params = params
+
+    def check(self, value: Any) -> Any:
+        if not isinstance(value, str) or len(value) > 400:
+            raise ValueError("a short text is wanted")
+        self.values(value)
+        return value
+
+    def values(self, text: str) -> dict[str, Any]:
+        """Return the choices that a text names; ValueError if it names others."""
+        pairs = [part.partition("~")[::2] for part in text.split(",") if part]
+        if not self.params.keys() >= {name for name, _ in pairs}:
+            raise ValueError(f"{text} names none of {list(self.params)}")
+        return {name: self._value(self.params[name], said) for name, said in pairs}
+
+    def _value(self, param: Param, text: str) -> Any:
+        if not text and isinstance(param, Number) and param.no_number != ():
+            return param.no_number
+        return param.check(param.parse(text))
+
+    def text(self, values: Mapping[str, Any]) -> str:
+        """Return the text that names all of its choices."""
+        said = {name: param.write(values[name]) or "" for name, param in self.params.items()}
+        return ",".join(f"{name}~{text}" for name, text in said.items())
+
+    def write(self, value: Any) -> str | None:
+        return value or None
+
+
 @dataclass(frozen=True)
 class Control:
     """One choice of the visitor's.

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -136,19 +136,17 @@ class Problem:
         return self.estimator[:-1].transform(X) if isinstance(self.estimator, Pipeline) else X
 
 
-def load_chosen() -> Dataset:
-    """Return the data set that the session names, all of it."""
-    session = st.session_state
-    if session["data"] == "upload":
-        return session[state.UPLOAD].data
-    chosen = session["data"], session["noise"], session["seed"], session["n"], _drawing()
+def load_chosen(said: Mapping[str, Any] = state.PRESENT) -> Dataset:
+    """Return the data set that the choices name, all of it."""
+    if said["data"] == "upload":
+        return st.session_state[state.UPLOAD].data
+    chosen = said["data"], said["noise"], said["seed"], said["n"], _drawing(said)
     return _loaded.get(chosen, lambda: prepare.load(*chosen), "Loading the data")
 
 
-def _drawing() -> str:
+def _drawing(said: Mapping[str, Any]) -> str:
     """The drawing that the data is made of, if it is: a visitor's own."""
-    session = st.session_state
-    return Private(session["drawn"]) if session["data"] == "sketch" else ""
+    return Private(said["drawn"]) if said["data"] == "sketch" else ""
 
 
 def current(data: Dataset, at_the_end: Callable[[], None]) -> Problem:
@@ -156,21 +154,8 @@ def current(data: Dataset, at_the_end: Callable[[], None]) -> Problem:
 
     A machine that cannot be trained ends the page, after `at_the_end` was called.
     """
-    session = st.session_state
-    name, kernel = session["data"], session["kernel"]
-    machine_key: tuple[Any, Any, Any, Any] = (
-        kernel,
-        float(session["C"]),
-        session["gamma"] if kernel in ("rbf", "poly") else None,
-        session["degree"] if kernel in ("poly", "poly_normalized") else None,
-    )
-    digest = Private(session[state.UPLOAD].digest) if name == "upload" else _drawing()
-    data_key = (name, digest, session["pair"], session["n"], session["noise"], session["seed"])
     try:
-        key, rows = data_key + machine_key, (session["pair"], session["n"])
-        problem = _trained.get(
-            key, lambda: _train(key, data, *rows, *machine_key), "Training the machine"
-        )
+        problem = trained(data)
     except ValueError as error:
         at_the_end()
         said = prepare.literal(str(error))
@@ -185,10 +170,35 @@ def current(data: Dataset, at_the_end: Callable[[], None]) -> Problem:
             f"{_REMEDY}",
             icon=":material/warning:",
         )
-    encoder = session[state.UPLOAD].encoder if name == "upload" else None
+    return problem
+
+
+def trained(data: Dataset, said: Mapping[str, Any] = state.PRESENT) -> Problem:
+    """Return the problem with the machine and the query that the choices say.
+
+    Parameters
+    ----------
+    data : all rows of the data set that they name
+    said : the choices, by URL parameter; default: the visitor's
+    """
+    name, kernel = said["data"], said["kernel"]
+    machine_key: tuple[Any, Any, Any, Any] = (
+        kernel,
+        float(said["C"]),
+        said["gamma"] if kernel in ("rbf", "poly") else None,
+        said["degree"] if kernel in ("poly", "poly_normalized") else None,
+    )
+    upload = st.session_state[state.UPLOAD] if name == "upload" else None
+    digest = Private(upload.digest) if upload else _drawing(said)
+    rows = (said["pair"], said["n"])
+    key = (name, digest, *rows, said["noise"], said["seed"], *machine_key)
+    problem = _trained.get(
+        key, lambda: _train(key, data, *rows, *machine_key), "Training the machine"
+    )
+    encoder = upload.encoder if upload else None
     if encoder is not None:
         encoder = replace(encoder, classes=list(problem.data.class_names))
-    return replace(problem, query=session["query"], encoder=encoder)
+    return replace(problem, query=said["query"], encoder=encoder)
 
 
 def _train(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import partial
 from typing import Any
@@ -16,7 +17,7 @@ from kmviz.figures import reduced as figures
 from kmviz.machines import KernelMachine
 from kmviz.methods.transforms import shifts
 from kmviz.traces import ReducedReading
-from kmviz.ui import parts, state
+from kmviz.ui import parts, state, two
 from kmviz.ui.fitted import Shown, show
 from kmviz.ui.params import Choice, Control, Number
 from kmviz.ui.plane import axes_of, grid, plane
@@ -30,16 +31,17 @@ METHODS = {
     "selection": "selection: support vectors as they are",
 }
 TUNINGS = {"none": "none (the paper's)", "margin": "towards the margin (ours)"}
-OWN = {
-    "vectors": Number(10, 1, 48),
-    "method": Choice(*METHODS),
+OWN: dict[str, Any] = {
+    "vectors": Control("Vectors n", Number(10, 1, 48)),
+    "method": Control("How vectors are found", Choice(*METHODS), METHODS),
     "tune": Control(
         "Fine-tuning", Choice(*TUNINGS), TUNINGS,
         help="Moves vectors and weights once more, until the sides of training rows are right; "
         "kept at each size where rows that did not tune say so.",
     ),
-    "shift": Number(1, 0, 3),
+    "shift": Control("Shift by pixels", Number(1, 0, 3)),
 }  # fmt: skip
+OWN["a"] = two.kept(OWN)
 
 #: Vectors at most, rows that errors rest on at most, and rows that times are taken with.
 MOST_VECTORS, MOST_ROWS, TIMED_ROWS = 48, 10_000, 500
@@ -83,17 +85,40 @@ class Page:
         return self.shown.study.read(n_vectors=n)
 
 
+def possible(kernel: str) -> list[str]:
+    """The ways that a kernel allows."""
+    return [name for name in METHODS if kernel == "rbf" or name != "fixed_point"]
+
+
 def choices() -> list[str]:
     """The ways that the kernel allows; corrects a choice that it does not."""
-    is_radial = st.session_state["kernel"] == "rbf"
-    names = [name for name in METHODS if is_radial or name != "fixed_point"]
+    names = possible(st.session_state["kernel"])
     if st.session_state["method"] not in names:
         state.replace("method", names[0])
     return names
 
 
-def page(problem: Problem, method: str, shift: int, tune: str = "none") -> Page:
-    """Return what the page shows, from the cache where it is there."""
+def side(problem: Problem, said: Mapping[str, Any]) -> two.Side:
+    """Return what the page shows of the query under these choices."""
+    names = possible(said["kernel"])
+    method = said["method"] if said["method"] in names else names[0]
+    found = page(problem, method, said["shift"], said["tune"], said["vectors"])
+    n = min(said["vectors"], found.n_vectors)
+    clf = found.shown.study.classifier(n_vectors=n)
+    picture = vectors_figure(problem, found, n, with_answer=True)
+    return two.Side(found.shown, found.reading(n), clf, clf.trace(problem.x), picture)
+
+
+def page(
+    problem: Problem, method: str, shift: int, tune: str = "none", vectors: int | None = None
+) -> Page:
+    """Return what the page shows, from the cache where it is there.
+
+    Parameters
+    ----------
+    vectors : so many at least; default: those chosen
+    """
+    vectors = st.session_state["vectors"] if vectors is None else vectors
     over, machine = None, problem.machine
     if problem.image_shape and shift:
         image = {"image_shape": problem.image_shape, "shift": shift}
@@ -107,7 +132,7 @@ def page(problem: Problem, method: str, shift: int, tune: str = "none") -> Page:
     find = partial(_page, problem, parameters, over, key)
     whole = _pages.later(key, partial(find, most), "All sizes:")
     # At each size the vectors are the same, however many more are found.
-    return whole or find(min(most, max(FIRST_VECTORS, st.session_state["vectors"])))
+    return whole or find(min(most, max(FIRST_VECTORS, vectors)))
 
 
 def _page(
@@ -182,13 +207,26 @@ def table(page: Page, n: int) -> pd.DataFrame:
     return frame.round({"error %": 2, "times faster": 1})
 
 
-def vectors_figure(problem: Problem, page: Page, n: int) -> Any:
-    """Draw the vectors: images as images, everything else as points."""
+def vectors_figure(problem: Problem, page: Page, n: int, with_answer: bool = False) -> Any:
+    """Draw the vectors: images as images, everything else as points.
+
+    Parameters
+    ----------
+    with_answer : on a map, over the reduced machine's answer, not beside the support vectors
+    """
     reading = page.reading(n)
     where = places(problem, reading.vectors)
     if problem.image_shape:
         return figures.reduced_images(where.reshape(-1, *problem.image_shape), reading.weights)
-    return figures.reduced_map(plane(problem), where, reading.weights, problem.query)
+    values = _answers(problem, page, n) if with_answer and problem.is_plane else None
+    return figures.reduced_map(plane(problem), where, reading.weights, problem.query, values)
+
+
+def _answers(problem: Problem, page: Page, n: int) -> NDArray[Any]:
+    """Return what the reduced machine says over the plane."""
+    x, y, rows = grid(problem)
+    reduced = page.shown.study.classifier(n_vectors=n)
+    return reduced.decision_function(rows.astype(np.float32)).reshape(len(y), len(x))
 
 
 def places(problem: Problem, vectors: NDArray[Any]) -> NDArray[Any]:
@@ -212,8 +250,7 @@ def boundary_figure(problem: Problem, page: Page, n: int) -> Any:
             page.reading(n), shown.rows, problem.data.y_test[shown.rows],
             plane(problem).class_names, (asked.exact, asked.output),
         )  # fmt: skip
-    x, y, rows = grid(problem)
-    values = reduced.decision_function(rows.astype(np.float32)).reshape(len(y), len(x))
+    values = _answers(problem, page, n)
     names = (f"exact: {page.base.n_vectors} vectors", f"reduced: {n} vectors")
     return figures.two_boundaries(plane(problem), values, names, problem.query)
 

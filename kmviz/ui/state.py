@@ -19,7 +19,7 @@ pages use widgets with plain keys. Five things make this more than two assignmen
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any
+from typing import Any, cast
 from urllib.parse import urlencode, urlsplit, urlunsplit
 
 import streamlit as st
@@ -34,6 +34,10 @@ _CORRECTED, _LIMITS, _CONTROLS = "kmviz.corrected", "kmviz.limits", "kmviz.contr
 _CHOSEN, _OPENING, _OLD = "kmviz.chosen", "kmviz.opening", "kmviz.old"
 UPLOAD = "kmviz.upload"  #: the visitor's own data set, while the session lasts
 _DRAWING = "kmviz.drawing"  #: the visitor's last drawing, likewise
+
+
+#: The choices as they are, by URL parameter; read when asked, in whichever session asks.
+PRESENT = cast("Mapping[str, Any]", st.session_state)
 
 
 def data_names() -> tuple[str, ...]:
@@ -95,6 +99,11 @@ def _is_chosen(was: bool) -> bool:
 def controls() -> dict[str, Any]:
     """Return the choices of this page by URL parameter, shared ones included."""
     return st.session_state[_CONTROLS]
+
+
+def last() -> dict[str, Any]:
+    """Return the choices as the last run left them: what a callback reads."""
+    return st.session_state[_KEPT]
 
 
 def settle() -> None:
@@ -187,7 +196,9 @@ def _read(view: Mapping[str, str], opening: Mapping[str, str]) -> dict[str, Any]
 
 
 def is_at(view: Mapping[str, str], opening: Mapping[str, str]) -> bool:
-    """Whether this page shows a view, given as URL parameters; the lesson is no part of it.
+    """Whether this page shows a view, given as URL parameters.
+
+    The lesson is no part of it, nor is a setting that was kept beside the present one.
 
     Parameters
     ----------
@@ -195,7 +206,8 @@ def is_at(view: Mapping[str, str], opening: Mapping[str, str]) -> bool:
     """
     session, wanted = st.session_state, _read(view, opening)
     wanted |= {n: value for n, value in session[_CORRECTED].items() if n not in view}
-    return all(session[n] == v for n, v in wanted.items() if n not in defaults.LESSON)
+    beside = (*defaults.LESSON, "a")
+    return all(session[n] == v for n, v in wanted.items() if n not in beside)
 
 
 def address() -> str:

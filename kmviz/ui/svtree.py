@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
@@ -10,9 +11,10 @@ import streamlit as st
 from numpy.typing import NDArray
 from sklearn.svm import LinearSVC
 
+from kmviz.figures import svtree as figures
 from kmviz.methods.study import Study
 from kmviz.traces import Partition, TreeReading, TreeTrace
-from kmviz.ui import parts, state
+from kmviz.ui import parts, state, two
 from kmviz.ui.controls import parameters
 from kmviz.ui.fitted import Shown, show
 from kmviz.ui.params import Choice, Control, Number
@@ -28,8 +30,8 @@ FITS = {
     "column": "column by column (the paper's)",
     "path": "whole path anew (ours)",
 }
-OWN = {
-    "height": Number(10, 1, 64),
+OWN: dict[str, Any] = {
+    "height": Control("Height", Number(10, 1, 64)),
     "split": Control("Split", Choice(*SPLITS), SPLITS),
     "refit": Control("Fit", Choice(*FITS), FITS),
     "stem": Control(
@@ -46,8 +48,8 @@ OWN = {
         "Reduced vectors beside", Number(0, 0, 16), {0: "none"}, values=(0, 3, 5, 8),
         help="Vectors of a reduced set that nodes may ask too; a stem asks them first (ours).",
     ),
-    "node": Number(0, 0, 1_000_000),
 }  # fmt: skip
+OWN |= {"a": two.kept(OWN), "node": Number(0, 0, 1_000_000)}
 #: How high a tree grows whose path is fitted anew, and one that is taken back to a mean.
 GROWN, TAKEN_BACK = 12, 20
 #: Vectors of the reduced set beside the tree, at most.
@@ -56,13 +58,24 @@ MOST_REDUCED = 16
 _studies, _curves = Shelf(), Shelf()
 
 
-def shown(problem: Problem) -> Shown:
+def shown(problem: Problem, said: Mapping[str, Any] = state.PRESENT) -> Shown:
     """Return the tree that the controls say, with its study."""
-    said = parameters("svtree", "split", "refit", "stem", "max_mean", "candidates")
-    given = {name: value for name, value in said.items() if value}  # 0: none
+    names = ("split", "refit", "stem", "max_mean", "candidates")
+    chosen = parameters("svtree", *names, said=said)
+    given = {name: value for name, value in chosen.items() if value}  # 0: none
     if "max_mean" in given or given["refit"] == "path":
         given["max_height"] = TAKEN_BACK if "max_mean" in given else GROWN
     return show(problem, "svtree", {**given, "random_state": 0})
+
+
+def side(problem: Problem, said: Mapping[str, Any]) -> two.Side:
+    """Return what the page shows of the query under these choices."""
+    now = shown(problem, said)
+    height = min(said["height"], highest(now))
+    record, clf = trace(now, height), now.study.classifier(max_height=height)
+    leaf = partition(now, record, height, int(record.node[-1]))
+    picture = figures.tree_map(plane(problem), leaf, nodes(now), problem.query)
+    return two.Side(now, now.study.read(max_height=height), clf, record, picture)
 
 
 def asked(now: Shown, record: TreeTrace) -> NDArray[Any]:
@@ -110,9 +123,9 @@ def nodes(now: Shown) -> pd.DataFrame:
     return now.study.classifier().tree_.to_frame()
 
 
-def partition(now: Shown, record: TreeTrace, height: int) -> Partition:
-    """Return what the tree, cut at `height`, makes of the plane."""
-    view, node = plane(now.problem), chosen(record)
+def partition(now: Shown, record: TreeTrace, height: int, node: int | None = None) -> Partition:
+    """Return what the tree, cut at `height`, makes of the plane, a node's region marked."""
+    view, node = plane(now.problem), chosen(record) if node is None else node
     study = cells(now) if now.problem.is_plane else trained(now)
     reading = study.read(max_height=height)
     shape = reading.leaf.shape if view.values is None else view.values.shape

@@ -196,9 +196,9 @@ def test_a_clicked_rival_has_no_page_to_open(monkeypatch):
 
 
 def test_the_pages_know_the_parameters_that_links_carry():
-    assert nsv.OWN["w"].read("50") == 50
-    assert nsv.OWN["start"].read("approximate") == "approximate"
-    assert reduced.OWN["vectors"].read("48") == 48
+    assert nsv.OWN["w"].param.read("50") == 50
+    assert nsv.OWN["start"].param.read("approximate") == "approximate"
+    assert reduced.OWN["vectors"].param.read("48") == 48
     assert svtree.OWN["split"].param.read("exact") == "exact"
     assert svtree.OWN["refit"].param.read("path") == "path"
 

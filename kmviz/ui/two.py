@@ -1,0 +1,148 @@
+"""Two settings side by side: A, which was kept, and B, the present one, for the same query.
+
+A stands in the URL (`a=w~10,order~exact`), so that a link opens both. What it does not name is as
+it is now: data and query are always the same, and a link may name a single choice. Both sides are
+read from their studies and drawn by the figures of the page.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import streamlit as st
+
+from kmviz.figures import theme
+from kmviz.traces import Reading, Trace
+from kmviz.ui import defaults, follow, parts, state
+from kmviz.ui.fitted import Shown
+from kmviz.ui.params import Control, Setting
+from kmviz.ui.prepare import literal
+from kmviz.ui.problem import Problem, load_chosen, trained
+
+
+@dataclass(frozen=True, eq=False)
+class Side:
+    """A method under one setting, and what it makes of the query.
+
+    Attributes
+    ----------
+    now : Shown
+    reading : Reading
+        All queries.
+    classifier : object
+    record : Trace
+        The query.
+    picture : figure
+    """
+
+    now: Shown
+    reading: Reading
+    classifier: Any
+    record: Trace
+    picture: Any
+
+
+def kept(own: Mapping[str, Control]) -> Setting:
+    """Return the choice that holds A: of a page's own choices, and of the machine."""
+    shared = defaults.shared(())
+    machine = {name: shared[name] for name in defaults.MACHINE}
+    return Setting({name: one.param for name, one in {**own, **machine}.items()})
+
+
+def buttons() -> None:
+    """Draw what keeps the present setting, and what lets it go."""
+    st.button(
+        "Keep as A", key="keep_a", icon=":material/splitscreen_left:", on_click=_keep,
+        help="Keeps this setting. Then move any control: A and what you see now (B) stand side by "
+        "side below the pictures, for the same query.",
+    )  # fmt: skip
+    if st.session_state["a"]:
+        st.button("Drop A", key="drop_a", on_click=state.put, kwargs={"a": ""})
+        st.caption("A and B stand below the pictures", width="content")
+
+
+def _keep() -> None:
+    holder = state.controls()["a"]
+    state.put(a=holder.text(state.last()))
+
+
+def section(side: Callable[[Problem, Mapping[str, Any]], Side]) -> None:
+    """Draw A and B, where A was kept.
+
+    Parameters
+    ----------
+    side : what the page shows under given choices
+    """
+    text = st.session_state["a"]
+    if not text:
+        return
+    controls = state.controls()
+    present = {name: st.session_state[name] for name in controls}
+    said = present | controls["a"].values(text)
+    changes = _changes(said, present)
+    st.subheader("A and B: two settings, the same query", anchor=False)
+    if not changes:
+        st.caption("A is kept, and is what you see now. Move a control: B will stand beside it.")
+        return
+    data, both = load_chosen(), {}
+    for name, chosen in (("A", said), ("B", present)):
+        try:
+            both[name] = side(trained(data, chosen), chosen)
+        except ValueError as error:
+            st.warning(f"{name} cannot be shown here: {literal(str(error))}")
+            return
+    st.markdown(f"From A to B: {'; '.join(changes)}.\n\n{_table(both)}")
+    pictures = theme.on_one_scale([one.picture for one in both.values()])
+    for place, name, picture in zip(st.columns(2), both, pictures):
+        with place:
+            st.markdown(f"**{name}**")
+            parts.chart(
+                picture, f"side_{name.lower()}",
+                f"The query under setting {name}, on the same scale as under the other.",
+            )  # fmt: skip
+
+
+def _changes(first: Mapping[str, Any], second: Mapping[str, Any]) -> list[str]:
+    """Return the choices that differ, in words."""
+    controls = state.controls()
+    return [
+        f"{controls[n].label} **{controls[n].spoken(first[n])}** → "
+        f"**{controls[n].spoken(second[n])}**"
+        for n in controls["a"].params
+        if first[n] != second[n]
+    ]
+
+
+def _table(both: Mapping[str, Side]) -> str:
+    """Return what came of each setting, for the query and for all queries."""
+    columns = [_figures(one) for one in both.values()]
+    lines = [
+        "| | " + " | ".join(columns[0]) + " |",
+        "|---" * (1 + len(columns[0])) + "|",
+        *(
+            f"| **{name}** | " + " | ".join(column.values()) + " |"
+            for name, column in zip(both, columns)
+        ),
+    ]
+    return "\n".join(lines)
+
+
+def _figures(side: Side) -> dict[str, str]:
+    now, reading, problem = side.now, side.reading, side.now.problem
+    answers, n = reading.outputs > 0, len(now.rows)
+    differ = int(np.count_nonzero(answers != (problem.exact[now.rows] > 0)))
+    right = float(np.mean(answers == (problem.data.y_test[now.rows] > 0)))
+    mean, m = float(reading.steps.mean()), problem.n_vectors
+    cost = follow.cost(now, reading, side.classifier, problem.query)
+    return {
+        f"Query {problem.query}: kernel values": f"{cost:,}",
+        "answer": problem.names[int(side.record.output > 0)],
+        "output": f"{side.record.output:.3g}",
+        "All queries: mean k": f"{mean:,.1f} of {m:,}",
+        "m/k": f"{m / max(mean, 1e-9):,.1f}x",
+        "unlike the exact SVM": f"{differ:,} of {n:,}",
+        "accuracy": f"{right:.1%}",
+    }

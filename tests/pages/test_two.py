@@ -1,0 +1,89 @@
+"""Two settings side by side on every page of a method: what was kept, and what is shown now."""
+
+import numpy as np
+import pytest
+
+from kmviz.ui import anytime, falk, nsv, params, reduced, svtree
+from tests.pages.helpers import array, figure, live_value, open_page, run
+
+VIEW = {"data": "sketch", "query": "3"}
+#: Page -> the choice that moves, where it is kept and where it goes, the page's own chart of the
+#: query, and its traces that tell one setting from another.
+PAGES = {
+    "1_Nearest_Support_Vectors": ("w", "10", "0", "trajectory", "threshold H"),
+    "2_Anytime_Bounds": ("basis", "given", "sgma", "bounds", ""),
+    "3_Reduced_Set": ("vectors", "4", "2", "reduced_vectors", "reduced vector"),
+    "4_Local_Models": ("k", "10", "40", "local_map", ""),
+    "5_Support_Vector_Tree": ("height", "4", "1", "tree_map", ""),
+}
+
+
+def drawn(app, key, name):
+    """Return the numbers that a chart draws, by trace."""
+    traces = [t for t in figure(app, key)["data"] if str(t.get("name", "")).startswith(name)]
+    return {
+        t.get("name"): [array(t[axis]) for axis in ("x", "y", "z") if axis in t] for t in traces
+    }
+
+
+def same(first, second):
+    return first.keys() == second.keys() and all(
+        np.array_equal(a, b, equal_nan=a.dtype.kind == "f")
+        for name in first
+        for a, b in zip(first[name], second[name], strict=True)
+    )
+
+
+def text(app):
+    return "\n".join(one.value for one in [*app.markdown, *app.caption])
+
+
+@pytest.mark.parametrize("page", PAGES)
+def test_what_was_kept_stands_beside_what_is_shown(page):
+    name, first, second, chart, traces = PAGES[page]
+    app = open_page(f"pages/{page}.py", **VIEW, **{name: first})
+    kept = drawn(app, chart, traces)
+    assert "side_a" not in str([c.proto.id for c in app.get("plotly_chart")])
+    app.button(key="keep_a").click()
+    run(app)
+    assert "A is kept, and is what you see now" in text(app)
+    app.query_params[name] = second
+    run(app)
+    assert f"{name}~{first}" in app.query_params["a"], "a link opens both"
+    assert same(drawn(app, "side_a", traces), kept)
+    assert same(drawn(app, "side_b", traces), drawn(app, chart, traces))
+    assert not same(drawn(app, "side_a", traces), drawn(app, "side_b", traces))
+    layouts = [figure(app, key)["layout"] for key in ("side_a", "side_b")]
+    assert layouts[0]["yaxis"].get("range") == layouts[1]["yaxis"].get("range")
+    app.button(key="drop_a").click()
+    run(app)
+    assert "a" not in app.query_params
+
+
+def test_a_link_may_name_one_choice_or_the_machine_and_the_table_says_what_came_of_it():
+    app = open_page("pages/5_Support_Vector_Tree.py", **VIEW, height=2, C=10, a="height~1,C~0.1")
+    assert "From A to B: Height **1** → **2**; C **0.1** → **10**." in text(app)
+    table = next(m.value for m in app.markdown if "From A to B" in m.value).splitlines()
+    head, _, kept, now = ([cell.strip() for cell in row.split("|")] for row in table[2:6])
+    at = head.index("All queries: mean k")
+    assert now[at].startswith(next(m.value for m in app.metric if m.label == "Mean kernel values"))
+    assert kept[at] != now[at]
+    assert live_value(app, "height") == "2", "the slider is B's"
+
+
+@pytest.mark.parametrize(
+    "given", ["w", "w~x", "nonsense~1", "w~10,basis~sgma", "~", "w~" + "1" * 500]
+)
+def test_what_cannot_be_read_is_no_setting(given):
+    holder = nsv.OWN["a"]
+    assert holder.read(given) == ""
+    assert not holder.fits(given)
+
+
+@pytest.mark.parametrize("page", [nsv, anytime, reduced, falk, svtree])
+def test_every_choice_survives_being_kept(page):
+    holder = page.OWN["a"]
+    values = {name: param.default for name, param in holder.params.items()}
+    assert holder.values(holder.text(values)) == values
+    numbers = [p for p in holder.params.values() if isinstance(p, params.Number)]
+    assert any(p.no_number != () for p in numbers), "gamma = scale, among others"

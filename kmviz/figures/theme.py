@@ -14,6 +14,7 @@ from typing import Any
 import numpy as np
 import plotly.graph_objects as go
 from numpy.typing import ArrayLike, NDArray
+from plotly.offline import get_plotlyjs
 
 from kmviz.figures.chart import Chart
 
@@ -366,6 +367,21 @@ def _filled(part: Any, colors: dict[str, str]) -> Any:
     if isinstance(part, list | tuple):
         return [_filled(value, colors) for value in part]
     return colors.get(part, part) if isinstance(part, str) else part
+
+
+def script() -> str:
+    """Return the script that draws the charts of a page: megabytes, once for all of them."""
+    return f"<script>{get_plotlyjs()}</script>"
+
+
+def printed(figure: Chart, width: int, height: int) -> str:
+    """Return the chart as a part of a page that holds `script()`: a still picture, on white."""
+    beside = {"orientation": "v", "x": 1.02, "y": 1, "yref": "paper", "font": {"size": 11}}
+    margin = {"t": 30 if figure.layout.title.text else 10, "b": 50, "l": 60, "r": 10}
+    still = coloured(figure).update_layout(
+        width=width, height=height, legend=beside, margin=margin, paper_bgcolor="white"
+    )
+    return still.to_html(full_html=False, include_plotlyjs=False, config={"staticPlot": True})
 
 
 def standalone(figure: go.Figure) -> str:

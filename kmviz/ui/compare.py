@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from functools import partial
 from typing import Any
@@ -106,12 +106,14 @@ def _begun(problem: Problem, own: Any) -> Measurements:
     return known
 
 
-def measured(known: Measurements, names: list[str]) -> pd.DataFrame:
+def measured(
+    known: Measurements, names: list[str], said: Mapping[str, Any] = state.PRESENT
+) -> pd.DataFrame:
     """Return a row for each setting, measuring what is not known; an interrupted run goes on."""
     missing = [name for name in names if name not in known.rows]
     place = st.empty()
     for done, name in enumerate(missing):
-        so_far = picture(as_table(known.rows))
+        so_far = picture(as_table(known.rows), said)
         place.plotly_chart(so_far, key=f"so_far_{done}", alt="The settings measured so far.")
         text = f"Measuring: {title_of(name)}:"
         shown(partial(known.measure, name), text, ("measure", id(known), name))
@@ -120,9 +122,9 @@ def measured(known: Measurements, names: list[str]) -> pd.DataFrame:
     return as_table({name: known.rows[name] for name in ["exact", *names]})
 
 
-def picture(table: pd.DataFrame) -> Any:
+def picture(table: pd.DataFrame, said: Mapping[str, Any] = state.PRESENT) -> Any:
     """Return the chart of cost against accuracy, by the cost that is chosen."""
-    cost = st.session_state["cost"]
+    cost = said["cost"]
     return frontier(points(table, cost), COSTS[cost][1])
 
 

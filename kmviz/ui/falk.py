@@ -181,7 +181,7 @@ def map_of(problem: Problem, page: Page) -> LocalMap:
         regions, composed = _regions.get(key, lambda: _on_grid(problem, clf), "Asking the plane")
         radii = clf.radii(drawn)
         lines = _local_lines(clf, drawn, radii[:, 1])
-    removed = clf.contradicted() if st.session_state["removed"] else slice(0)
+    removed = clf.contradicted() if st.session_state.get("removed") else slice(0)
     return LocalMap(
         centers=view.points[clf.centers_[drawn]], inner=radii[:, 0], outer=radii[:, 1],
         regions=regions, composed=composed, lines=lines,

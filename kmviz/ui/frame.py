@@ -6,7 +6,19 @@ from collections.abc import Mapping
 
 import streamlit as st
 
-from kmviz.ui import controls, lesson, menu, present, problem, sketch, state, two, words, work
+from kmviz.ui import (
+    controls,
+    handout,
+    lesson,
+    menu,
+    present,
+    problem,
+    sketch,
+    state,
+    two,
+    words,
+    work,
+)
 from kmviz.ui.params import Control, Param
 
 ICON = "🧭"  # in the browser's tab: a :material/ icon there would ask a font host
@@ -22,6 +34,8 @@ _ROOM = """<style>
 [data-testid="stMain"] [data-testid="stMetric"] {padding: 0}
 [data-testid="stMain"] [data-testid="stMetricValue"] {font-size: 1.25rem; line-height: 1.3}
 [data-testid="stSidebar"] [data-testid="stVerticalBlock"] {gap: 0.5rem}
+[data-testid="stMain"] .st-key-heading {margin-bottom: -0.7rem; row-gap: 0}
+[data-testid="stMain"] .st-key-heading button {min-height: 1.8rem; padding: 0 0.6rem}
 .st-key-lesson_hint {display: none}
 @media (max-width: 768px) {
   .st-key-lesson_hint {display: flex}
@@ -98,7 +112,7 @@ def _begin(title: str, own: Mapping[str, Control | Param] | None, heading: str |
 
 def finish() -> None:
     """End a page: fill in the lesson's figures, write the choices into the URL, make the rest."""
-    lesson.end()
+    lesson.end(handout.offer)
     present.bar()
     state.settle()
     work.catch_up()

@@ -1,14 +1,47 @@
-"""A lesson on paper: questions with room to write, each with its link; answers on a page apart."""
+"""A lesson on paper: questions with pictures and room to write; answers on a page apart.
+
+A part's picture is made from its view, whether or not somebody has looked at it: by the figures
+that its page draws. It is a still one, drawn by the browser that prints it, without a network.
+"""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from html import escape
+from typing import Any
 from urllib.parse import urlencode
 
+import streamlit as st
+
+from kmviz.figures import theme
+from kmviz.figures.boundary import boundary
 from kmviz.lessons import Lesson, Part
-from kmviz.ui import menu, present
+from kmviz.ui import (
+    anytime,
+    compare,
+    falk,
+    lesson,
+    menu,
+    nsv,
+    present,
+    reduced,
+    state,
+    svtree,
+)
+from kmviz.ui.plane import plane
+from kmviz.ui.problem import load_chosen, trained
+
+#: The pages of methods: their own choices, and what they show of a query.
+_METHODS: dict[str, Any] = {
+    "Nearest support vectors": nsv,
+    "Anytime bounds": anytime,
+    "Reduced set": reduced,
+    "Local models": falk,
+    "Support vector tree": svtree,
+}
+#: Pixels of a picture on paper.
+WIDTH, HEIGHT = 660, 340
 
 _STYLE = """
 body {font: 12pt/1.45 Georgia, serif; max-width: 46rem; margin: 2rem auto; padding: 0 1rem;
@@ -17,25 +50,68 @@ h1 {margin-bottom: 0} h2 {margin: 1.6rem 0 0.3rem; font-size: 1.1rem}
 .part {break-inside: avoid}
 .code {float: right; margin: 0 0 0.5rem 1rem; text-align: center; font-size: 8pt; width: 9rem}
 .code svg {width: 8.5rem; height: 8.5rem} ul {list-style: "☐  "; padding-left: 1.5rem}
+.picture {clear: both; width: 100%; overflow: hidden} .picture > div {margin: 0 auto}
 .room {border-bottom: 1px solid #bbb; height: 1.9rem} .answers {break-before: page}
 a {color: inherit; word-break: break-all}
 """
 
 
-def page(lesson: Lesson, root: str, seen: Mapping[int, Mapping[str, str]]) -> str:
+def offer(place: Any) -> None:
+    """Make the handout that was asked for in this run, and draw the way to have it.
+
+    Parameters
+    ----------
+    place : where
+    """
+    asked = lesson.handout_asked()
+    if asked is None:
+        return
+    pictures = [picture(part) for part in asked.parts]
+    with place:
+        st.download_button(
+            "Save the handout", page(asked, state.root(), lesson.figures(asked), pictures),
+            f"{asked.slug}.html", "text/html", key="handout_save", on_click="ignore",
+            type="primary", width="stretch", icon=":material/download:",
+        )  # fmt: skip
+        st.caption("An HTML page that needs no network: open it and print.")
+
+
+def picture(part: Part) -> Any:
+    """Return the chart of a part's view."""
+    entry, method = menu.named(part.page), _METHODS.get(part.page)
+    own = compare.OWN if method is None else method.OWN
+    said = state.said(part.view, entry.opening, own)
+    problem = trained(load_chosen(said), said)
+    if method is not None:
+        return method.side(problem, said).picture
+    if part.page == "Compare":
+        table = compare.measured(compare.measurements(problem), said["methods"], said)
+        return compare.picture(table, said)
+    return boundary(plane(problem), problem.query)
+
+
+def page(
+    lesson: Lesson,
+    root: str,
+    seen: Mapping[int, Mapping[str, str]],
+    pictures: Sequence[Any],
+) -> str:
     """Return the handout as an HTML page that asks nothing of a network.
 
     Parameters
     ----------
     root : where the app is, as "http://host:port"
     seen : the figures of parts that were looked at, by number; others are left to fill in
+    pictures : the chart of each part
     """
     parts = list(enumerate(lesson.parts, 1))
-    questions = "".join(_question(lesson, part, number, root) for number, part in parts)
+    questions = "".join(
+        _question(lesson, number, root, chart) for (number, _), chart in zip(parts, pictures)
+    )
     answers = "".join(_answer(part, number, seen.get(number, {})) for number, part in parts)
     return (
         f'<!doctype html><html lang="en"><meta charset="utf-8"><title>{escape(lesson.title)}'
-        f"</title><style>{_STYLE}</style><h1>{escape(lesson.title)}</h1>"
+        f"</title><style>{_STYLE}</style>{theme.script()}<h1>{escape(lesson.title)}</h1>"
         f"<p>{escape(lesson.level.capitalize())}, {lesson.minutes} minutes. Name: "
         f"{'_' * 30}</p>{questions}"
         f'<section class="answers"><h1>Answers: {escape(lesson.title)}</h1>{answers}</section>'
@@ -50,14 +126,15 @@ def link(lesson: Lesson, number: int, root: str) -> str:
     return f"{root}/{menu.named(part.page).path}?{urlencode(view, safe=',')}"
 
 
-def _question(lesson: Lesson, part: Part, number: int, root: str) -> str:
-    address = link(lesson, number, root)
+def _question(lesson: Lesson, number: int, root: str, chart: Any) -> str:
+    part, address = lesson.parts[number - 1], link(lesson, number, root)
     choices = "".join(f"<li>{_text(text)}</li>" for text, _ in part.choices)
     code = present.svg(address) or ""
     return (
         f'<section class="part"><h2>{number}. {_text(part.title)}</h2>'
         f'<div class="code">{code}<br><a href="{escape(address)}">open this view</a></div>'
         f"<p>{_text(part.question)}</p><ul>{choices}</ul><p><i>{_text(part.look)}</i></p>"
+        f'<div class="picture">{theme.printed(chart, WIDTH, HEIGHT)}</div>'
         f"{'<div class=room></div>' * 4}</section>"
     )
 

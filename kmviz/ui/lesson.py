@@ -7,6 +7,7 @@ own view showed, so that the answer stays true after the visitor has moved on fr
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
@@ -14,10 +15,11 @@ import streamlit as st
 
 from kmviz import lessons
 from kmviz.lessons import Lesson, Part
-from kmviz.ui import handout, menu, present, state
+from kmviz.ui import menu, present, state
 
 _NOTED, _OPEN = "kmviz.noted", "kmviz.part"
 _FIGURES, _REVEALED = "kmviz.figures", "kmviz.revealed"
+_HANDOUT = "kmviz.handout"
 
 
 @dataclass(frozen=True)
@@ -85,8 +87,13 @@ def begin(title: str, place: Any) -> None:
         _ways(now)
 
 
-def end() -> None:
-    """Fill in the answer, if it was asked for, with the figures of the part's own view."""
+def end(offer: Callable[[Any], None]) -> None:
+    """Fill in the answer, if it was asked for, with the figures of the part's own view.
+
+    Parameters
+    ----------
+    offer : draws the handout, if it was asked for, in a place
+    """
     session = st.session_state
     now: _Open | None = session.get(_OPEN)
     if now is None:
@@ -95,6 +102,7 @@ def end() -> None:
     here = now.title == part.page and state.is_at(part.view, menu.named(part.page).opening)
     if here:
         seen[now.key] = session[_NOTED]
+    offer(now.place)
     with now.place:
         if not here:
             st.warning("You have moved on from the view that this question is about.")
@@ -145,20 +153,29 @@ def _ways(now: _Open) -> None:
         elif after:
             link(lessons.load(after[0]), 1, "Next", ":material/arrow_forward:")
     with st.container(horizontal=True, horizontal_alignment="right"):
-        st.download_button(
-            "Handout", lambda: _handout(lesson), f"{lesson.slug}.html", "text/html",
-            type="tertiary", key="handout", on_click="ignore", icon=":material/print:",
-            help="Questions with room to write, answers on a page apart: a page to print.",
+        st.button(
+            "Handout", key="handout", type="tertiary", icon=":material/print:",
+            on_click=_ask_for_handout, args=(lesson.slug,),
+            help="Questions with pictures and room to write, answers on a page apart: to print.",
         )  # fmt: skip
         st.button("End the lesson", key="lesson_end", type="tertiary", on_click=_leave)
 
 
-def _handout(lesson: Lesson) -> str:
-    """Return the lesson on paper, with the figures of the parts that were looked at."""
+def _ask_for_handout(slug: str) -> None:
+    st.session_state[_HANDOUT] = slug
+
+
+def handout_asked() -> Lesson | None:
+    """Return the lesson that is to be had on paper, asked for just now."""
+    slug = st.session_state.pop(_HANDOUT, "")
+    return lessons.load(slug) if slug else None
+
+
+def figures(lesson: Lesson) -> dict[int, dict[str, str]]:
+    """Return the figures of the parts that were looked at, by number."""
     seen = st.session_state.get(_FIGURES, {})
-    parts = range(1, len(lesson.parts) + 1)
-    figures = {n: seen.get(f"lesson_{lesson.slug}_{n}", {}) for n in parts}
-    return handout.page(lesson, state.root(), figures)
+    numbers = range(1, len(lesson.parts) + 1)
+    return {n: seen.get(f"lesson_{lesson.slug}_{n}", {}) for n in numbers}
 
 
 def _leave() -> None:

@@ -185,12 +185,21 @@ def here() -> str:
 
 def show(view: Mapping[str, str], opening: Mapping[str, str]) -> None:
     """Show a view of this page, from a callback: a link to the page one is on moves no URL."""
-    put(**_read(view, opening))
+    put(**said(view, opening))
 
 
-def _read(view: Mapping[str, str], opening: Mapping[str, str]) -> dict[str, Any]:
-    """Return every choice of this page as a URL with these parameters would have it."""
-    plain: dict[str, Any] = {n: getattr(one, "param", one) for n, one in controls().items()}
+def said(
+    view: Mapping[str, str], opening: Mapping[str, str], own: Mapping[str, Any] | None = None
+) -> dict[str, Any]:
+    """Return every choice of a page as a URL with these parameters would have it.
+
+    Parameters
+    ----------
+    opening : the view that the page opens with where a URL says nothing
+    own : the page's own choices; default: those of this page
+    """
+    every = controls() if own is None else defaults.shared(data_names()) | dict(own)
+    plain: dict[str, Any] = {n: getattr(one, "param", one) for n, one in every.items()}
     params = defaults.opened(plain, view, opening)
     return {name: param.read(view.get(name)) for name, param in params.items()}
 
@@ -204,7 +213,7 @@ def is_at(view: Mapping[str, str], opening: Mapping[str, str]) -> bool:
     ----------
     opening : the view that the page opens with where a URL says nothing
     """
-    session, wanted = st.session_state, _read(view, opening)
+    session, wanted = st.session_state, said(view, opening)
     wanted |= {n: value for n, value in session[_CORRECTED].items() if n not in view}
     beside = (*defaults.LESSON, "a")
     return all(session[n] == v for n, v in wanted.items() if n not in beside)

@@ -3,6 +3,7 @@
 import re
 
 from kmviz import lessons
+from kmviz.figures import theme
 from kmviz.ui import handout, menu, present
 from tests.pages.helpers import open_page, run
 
@@ -40,8 +41,22 @@ def test_anything_but_true_presents_nothing():
     assert "present_end" not in {button.key for button in app.button}
 
 
-def test_a_handout_has_every_question_and_its_answers_apart():
-    page = handout.page(COST, "http://class:8501", {1: {"Support vectors": "267", "Kept": "13%"}})
+def test_a_handout_has_every_question_with_its_picture_and_its_answers_apart():
+    app = open_page(**VIEW)
+    app.button(key="handout").click()
+    run(app)
+    saved = app.get("download_button")
+    assert "Save the handout" in [one.proto.label for one in saved]
+    run(app)
+    assert "Save the handout" not in [one.proto.label for one in app.get("download_button")]
+
+    chart = theme.figure([theme.trace("scatter", x=[0, 1], y=[7, 8], name="line")], "x1", "x2")
+    seen = {1: {"Support vectors": "267", "Kept": "13%"}}
+    page = handout.page(COST, "http://class:8501", seen, [chart] * len(COST.parts))
+    assert page.count(theme.script()) == 1, "what draws the pictures is there, once"
+    page = page.replace(theme.script(), "")
+    assert page.count("Plotly.newPlot(") == len(COST.parts)
+    assert theme.COLORS[0] not in page, "real colours, on white"
     questions, answers = page.split('<section class="answers">')
     for part in COST.parts:
         assert part.question[:40] in questions
@@ -51,6 +66,7 @@ def test_a_handout_has_every_question_and_its_answers_apart():
     links = re.findall(r'href="([^"]*)"', questions)
     assert links[1] == handout.link(COST, 2, "http://class:8501").replace("&", "&amp;")
     assert page.count("<svg") == len(COST.parts)
+    assert "Plotly" not in answers
     assert "src=" not in page, "nothing is fetched"
 
 

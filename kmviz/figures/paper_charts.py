@@ -91,7 +91,7 @@ def frontier(frame: pd.DataFrame, height: int = 460) -> go.Figure:
         traces.append(
             theme.trace(
                 "scatter", x=theme.light(part["honest_speedup"]), y=theme.light(part["ours"]),
-                text=[_choice(row) for _, row in part.iterrows()],
+                text=[choice_of(row) for _, row in part.iterrows()],
                 customdata=theme.light(part["speedup"]),
                 mode="lines+markers", name=str(name),
                 line={"color": theme.COLORS[slot], "width": 1},
@@ -112,41 +112,7 @@ def frontier(frame: pd.DataFrame, height: int = 460) -> go.Figure:
     )  # fmt: skip
 
 
-def reached(frame: pd.DataFrame) -> str:
-    """Say of a frontier what is reached of both aims: the paper's m/k, and its disagreements."""
-    if frame["paper"].isna().all():
-        return ""
-    speedup, differ = PAPER_POINT
-    fast = frame[frame["honest_speedup"] >= speedup]
-    safe = frame[frame["ours"] <= differ]
-    both = fast[fast["ours"] <= differ]
-    said = [
-        f"m/k of at least {speedup:g} with everything counted, and at most {differ:g} answers that "
-        f"differ: {'reached' if len(both) else '**not reached together**'}."
-    ]
-    if len(fast):
-        best = fast.loc[fast["ours"].idxmin()]
-        said.append(f"At that speed the fewest are {best['ours']:,} ({_named(best)}).")
-    else:
-        best = frame.loc[frame["honest_speedup"].idxmax()]
-        said.append(f"The most is {best['honest_speedup']:.3g} ({_named(best)}).")
-    if len(safe):
-        best = safe.loc[safe["honest_speedup"].idxmax()]
-        said.append(f"With so few the most is {best['honest_speedup']:.3g} ({_named(best)}).")
-    else:
-        best = frame.loc[frame["ours"].idxmin()]
-        said.append(f"The fewest of all are {best['ours']:,} ({_named(best)}).")
-    return " ".join(said)
-
-
-def _named(row: pd.Series) -> str:
-    return (
-        f"{row['setting']}, {_choice(row)}: {row['ours']:,} differ, m/k "
-        f"{row['honest_speedup']:.3g} counted, {row['speedup']:.4g} as the paper counts"
-    )
-
-
-def _choice(row: pd.Series) -> str:
+def choice_of(row: pd.Series) -> str:
     """What a row of a frontier chose: its margin, or the rate that is promised."""
     rate = row.get("promised", np.nan)
     return f"margin {row['margin']:g}" if pd.isna(rate) else f"at most {rate:.1%} promised"

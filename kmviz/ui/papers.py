@@ -11,7 +11,7 @@ import pandas as pd
 import streamlit as st
 
 from kmviz.evaluation import papers
-from kmviz.figures import paper_charts, paper_points
+from kmviz.figures import paper_charts, paper_points, paper_reach
 from kmviz.io.places import tables_folder
 from kmviz.ui.params import Choice, Control
 from kmviz.ui.parts import chart, look_for
@@ -81,8 +81,7 @@ def pictures(table: Stored) -> None:
     for place, (name, (figure, alt)) in zip(places, found.items()):
         with place:
             chart(figure, f"{table.name}_{name}", alt)
-    said = paper_charts.reached(table.frame) if "frontier" in found else ""
-    if said:
+    if said := paper_reach.reached(table.frame):
         look_for(said)
 
 

@@ -4,7 +4,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from kmviz.figures import paper_charts
+from kmviz.figures import paper_charts, paper_reach
 
 
 def cells(paper=np.nan):
@@ -60,7 +60,42 @@ def test_the_paper_stands_on_the_frontier_where_it_can_be_compared():
     ],
 )
 def test_what_is_reached_is_said_plainly(speeds, differ, words):
-    said = paper_charts.reached(frontier(6.0, speeds, differ))
+    said = paper_reach.reached(frontier(6.0, speeds, differ))
     for word in words:
         assert word in said
-    assert paper_charts.reached(frontier(np.nan)) == ""
+    assert paper_reach.reached(frontier(np.nan)) == ""
+
+
+def rivals():
+    rows = [
+        ("a", 100, "LibSVM", 91.0, 90.0, 9.0, ""), ("a", 1000, "LibSVM", 95.0, 95.5, 90.0, ""),
+        ("a", 1000, "FaLK-SVM", 95.0, 95.1, 1.0, ""), ("a", 1000, "FaLK-SVMc", None, 90.0, 1.0, ""),
+        ("a", 1000, "FaLK-SVMl", None, 95.0, 5.0, ""), ("a", 1000, "quick", 93.0, 80.0, 0.1, ""),
+        ("b", 500, "LibSVM", None, None, None, "cut off after 20 CPU seconds"),
+        ("b", 500, "FaLK-SVM", None, 70.0, 1.0, ""), ("b", 500, "FaLK-SVMc", None, 70.0, 1.0, ""),
+        ("b", 500, "FaLK-SVMl", None, 79.0, 5.0, ""), ("b", 500, "quick", None, 80.0, 2.0, ""),
+    ]  # fmt: skip
+    names = ["data", "rows", "method", "paper", "ours", "train", "note"]
+    return pd.DataFrame(rows, columns=names).assign(test=1.0)
+
+
+def test_rivals_say_where_local_models_are_ahead():
+    train, rest = paper_reach.reached(rivals()).split(" **Accuracy:** ")
+    assert train == (
+        "**Training:** FaLK-SVM is faster than 1 of 2 on a, 1,000 rows (not quick); "
+        "2 of 2 on b, 500 rows."
+    )
+    accuracy, published = rest.split(" **Beside the paper's accuracies:** ")
+    assert accuracy == (
+        "FaLK-SVM is within 0.5 points of the best rival on a, 1,000 rows, not on b, 500 rows "
+        "(FaLK-SVM 70.0%, FaLK-SVMl 79.0%, quick 80.0%)."
+    )
+    assert published == "3 of 4 within 1; not a quick 80 (paper 93)."
+
+
+def test_steps_far_from_the_papers_are_named():
+    frame = pd.DataFrame({"data": "sonar", "order": ["given", "hybrid"], "paper": [10.0, 10.0],
+                          "ours": [11.0, 14.0], "difference": [0.1, 0.4]})  # fmt: skip
+    said = paper_reach.reached(frame)
+    assert said == "1 of 2 mean k lie within 20% of the paper's; further off: sonar hybrid +40%."
+    assert paper_reach.reached(frame[["paper", "ours"]]) == ""

@@ -23,7 +23,7 @@ order = left.selectbox(
     "Basis: which vectors, in what order", anytime.choices(problem), key="basis",
     format_func=anytime.ORDERS.get, help=anytime.ABOUT_ORDERS,
 )  # fmt: skip
-now = anytime.shown(problem, order, ui.draw("sample", right, disabled=not anytime.is_tuned(order)))
+now = anytime.shown(problem, order, anytime.draw_sample(problem, order, right))
 ui.limit("step", 1, anytime.last_step(now))
 trace, reading, clf = anytime.trace(now), now.study.read(), now.study.classifier()
 follow.line(problem, trace, follow.cost(now, reading, clf, problem.query))

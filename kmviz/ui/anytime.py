@@ -9,12 +9,15 @@ import numpy as np
 import pandas as pd
 import streamlit as st
 
+from kmviz.datasets import DataError
+from kmviz.datasets.pasted import read_rows
 from kmviz.evaluation.cost import timing_table
 from kmviz.figures import anytime as figures
 from kmviz.methods.anytime.spectral import quadratic
 from kmviz.traces import AnytimeReading, AnytimeTrace, Closing
 from kmviz.ui import state, two
-from kmviz.ui.fitted import Rows, Shown, show
+from kmviz.ui.controls import draw
+from kmviz.ui.fitted import Rows, Shown, own_rows, show
 from kmviz.ui.params import Choice, Control, Number
 from kmviz.ui.problem import Problem
 from kmviz.ui.work import Shelf
@@ -36,14 +39,18 @@ ABOUT_ORDERS = (
 #: Queries that tune an order (about), queries that compare orders, steps compared, rows timed.
 TUNED, COMPARED, STEPS, TIMED = 200, 300, 200, 200
 
-SAMPLES = {"train": f"about {TUNED} training rows", "test": "the test rows themselves"}
+SAMPLES = {
+    "train": f"about {TUNED} training rows",
+    "test": "the test rows themselves",
+    "own": "queries of your own",
+}
 OWN: dict[str, Any] = {
     "basis": Control("Basis", Choice(*ORDERS), ORDERS),
     "sample": Control(
         "Queries that tune it", Choice(*SAMPLES), SAMPLES,
         help="Some orders are tuned on a sample of queries. Where the queries to come are known, "
         "as they are in a batch, they may tune it themselves: no labels enter, and the bounds "
-        "stay proved.",
+        "stay proved. Or paste queries like those you expect.",
     ),
     "step": Control("Step k", Number(5, 1, 20_000)),
 }  # fmt: skip
@@ -70,17 +77,37 @@ def is_tuned(order: str) -> bool:
     return "query_sample" in parameters(order)
 
 
-def parameters(order: str, sample: str = "train") -> dict[str, Any]:
+def draw_sample(problem: Problem, order: str, place: Any) -> str | Rows:
+    """Draw the choice of the queries that tune an order, and where to paste one's own."""
+    sample = draw("sample", place, disabled=not is_tuned(order))
+    if sample != "own" or not is_tuned(order):
+        return sample
+    columns = problem.data.X_train.shape[1]
+    text = st.text_area(
+        f"Your queries: a line for each, {columns} numbers in the order and the units of the "
+        "data's columns, no label. They tune the order; the test rows are asked.",
+        key="own_queries", max_chars=200_000, height=100,
+    )  # fmt: skip
+    if not text.strip():
+        return "train"
+    try:
+        return own_rows(problem, read_rows(text, columns))
+    except DataError as error:
+        st.error(f"{error} Until then training rows tune the order.", icon=":material/error:")
+        return "train"
+
+
+def parameters(order: str, sample: str | Rows = "train") -> dict[str, Any]:
     """Return the parameters of the estimator that an order of the page stands for."""
     if order in ("given", "sgma", "min_wz", "spectral"):
         return {"order": order}
     if order == "cells":  # each cell is tuned on its own share of all rows
         return {"order": "min_wz", "n_clusters": 16, "random_state": 0}
-    rows: Any = TUNED if sample == "train" else Rows("X_test")
-    return {"order": order, "query_sample": rows, "random_state": 0}
+    known: dict[Any, Any] = {"train": TUNED, "own": TUNED, "test": Rows("X_test")}
+    return {"order": order, "query_sample": known.get(sample, sample), "random_state": 0}
 
 
-def shown(problem: Problem, order: str, sample: str = "train") -> Shown:
+def shown(problem: Problem, order: str, sample: str | Rows = "train") -> Shown:
     """Return the method in that order, with its study."""
     return show(problem, "anytime", parameters(order, sample))
 

@@ -20,7 +20,7 @@ from sklearn.frozen import FrozenEstimator
 from kmviz.methods.register import Method, method
 from kmviz.methods.study import Study
 from kmviz.ui.problem import Problem
-from kmviz.ui.work import Shelf
+from kmviz.ui.work import Private, Shelf
 
 #: Test rows that a study reads; more are sampled, evenly.
 MOST_ROWS = 2_000
@@ -48,6 +48,25 @@ class Rows:
 
     def __repr__(self) -> str:
         return self.text
+
+
+@dataclass(frozen=True, repr=False)
+class OwnRows(Rows):
+    """Rows that a visitor gave, in the units of the data; `text` is that visitor's own."""
+
+    values: tuple[tuple[float, ...], ...] = ()
+
+    def of(self, problem: Problem) -> Any:
+        """Return the rows in the scale of the problem's."""
+        rows = np.array(self.values)
+        return rows if problem.scaler is None else problem.scaler.transform(rows)
+
+
+def own_rows(problem: Problem, rows: np.ndarray) -> OwnRows:
+    """Return rows in the units of the data as a parameter."""
+    text = repr(rows.tolist())
+    text = text if problem.scaler is None else f"scaler.transform({text})"
+    return OwnRows(Private(text), tuple(map(tuple, rows.tolist())))
 
 
 @dataclass(frozen=True, eq=False)

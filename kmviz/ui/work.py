@@ -48,7 +48,7 @@ def is_private(key: Any) -> bool:
     """
     if isinstance(key, tuple):
         return any(map(is_private, key))
-    return isinstance(key, Private)
+    return isinstance(key, Private) or isinstance(getattr(key, "text", None), Private)
 
 
 class Kept:

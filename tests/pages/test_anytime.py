@@ -186,6 +186,22 @@ def test_a_first_load_is_light():
         assert sent < 1_500_000
 
 
+def test_queries_of_ones_own_tune_the_order():
+    app = open_page(PAGE, data="two_moons", n=120, basis="hybrid", sample="own")
+    app.text_area(key="own_queries").set_value("0.5, 0.25\n-1 0.5\n1;2;3")
+    run(app)
+    assert "Line 3 has 3 numbers; a query has 2 here" in app.error[0].value
+    app.text_area(key="own_queries").set_value("0.5, 0.25\n-1 0.5")
+    run(app)
+    assert not app.error
+    code = next(block.value for block in app.code if "Anytime" in block.value)
+    assert "query_sample=[[0.5, 0.25], [-1.0, 0.5]]" in code
+    names = {}
+    exec(code, names)
+    mean = names["clf"].steps(names["X_test"]).mean()
+    assert f"{mean:,.1f}" == metric(app, "Mean kernel values")
+
+
 def test_the_queries_themselves_may_tune_the_order():
     app = open_page(PAGE, data="two_moons", n=120, basis="hybrid", sample="test")
     code = next(block.value for block in app.code if "Anytime" in block.value)

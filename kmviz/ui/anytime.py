@@ -82,19 +82,25 @@ def draw_sample(problem: Problem, order: str, place: Any) -> str | Rows:
     sample = draw("sample", place, disabled=not is_tuned(order))
     if sample != "own" or not is_tuned(order):
         return sample
-    columns = problem.data.X_train.shape[1]
-    text = st.text_area(
-        f"Your queries: a line for each, {columns} numbers in the order and the units of the "
-        "data's columns, no label. They tune the order; the test rows are asked.",
+    st.text_area(
+        f"Your queries: a line for each, {problem.data.X_train.shape[1]} numbers in the order and "
+        "the units of the data's columns, no label. They tune the order; the test rows are asked.",
         key="own_queries", max_chars=200_000, height=100,
     )  # fmt: skip
-    if not text.strip():
-        return "train"
     try:
-        return own_rows(problem, read_rows(text, columns))
+        return sample_of(problem, sample)
     except DataError as error:
         st.error(f"{error} Until then training rows tune the order.", icon=":material/error:")
         return "train"
+
+
+def sample_of(problem: Problem, sample: str) -> str | Rows:
+    """Return a choice of the page, with what was pasted in place of "own"; or training rows."""
+    text = st.session_state.get("own_queries", "")
+    if sample != "own":
+        return sample
+    columns = problem.data.X_train.shape[1]
+    return own_rows(problem, read_rows(text, columns)) if text.strip() else "train"
 
 
 def parameters(order: str, sample: str | Rows = "train") -> dict[str, Any]:
@@ -103,7 +109,7 @@ def parameters(order: str, sample: str | Rows = "train") -> dict[str, Any]:
         return {"order": order}
     if order == "cells":  # each cell is tuned on its own share of all rows
         return {"order": "min_wz", "n_clusters": 16, "random_state": 0}
-    known: dict[Any, Any] = {"train": TUNED, "own": TUNED, "test": Rows("X_test")}
+    known: dict[Any, Any] = {"train": TUNED, "test": Rows("X_test")}
     return {"order": order, "query_sample": known.get(sample, sample), "random_state": 0}
 
 
@@ -116,7 +122,7 @@ def side(problem: Problem, said: Mapping[str, Any]) -> two.Side:
     """Return what the page shows of the query under these choices."""
     names = possible(problem)
     order = said["basis"] if said["basis"] in names else names[0]
-    now = shown(problem, order, said["sample"])
+    now = shown(problem, order, sample_of(problem, said["sample"]))
     record, reading = trace(now), now.study.read()
     picture = figures.bounds(record, min(said["step"], last_step(now)))
     return two.Side(now, reading, now.study.classifier(), record, picture)

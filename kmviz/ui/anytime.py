@@ -88,17 +88,25 @@ def draw_sample(problem: Problem, order: str, place: Any) -> str | Rows:
         key="own_queries", max_chars=200_000, height=100,
     )  # fmt: skip
     try:
-        return sample_of(problem, sample)
+        _pasted(problem)
     except DataError as error:
         st.error(f"{error} Until then training rows tune the order.", icon=":material/error:")
-        return "train"
+    return sample_of(problem, sample)
 
 
 def sample_of(problem: Problem, sample: str) -> str | Rows:
     """Return a choice of the page, with what was pasted in place of "own"; or training rows."""
-    text = st.session_state.get("own_queries", "")
     if sample != "own":
         return sample
+    try:
+        return _pasted(problem)
+    except DataError:  # which is said where it was pasted
+        return "train"
+
+
+def _pasted(problem: Problem) -> str | Rows:
+    """Return the rows that were pasted; "train" where none were."""
+    text = st.session_state.get("own_queries", "")
     columns = problem.data.X_train.shape[1]
     return own_rows(problem, read_rows(text, columns)) if text.strip() else "train"
 

@@ -30,6 +30,14 @@ MOST_DEGREE = 1_000
 MOST_OBJECTS = 200_000
 
 
+#: What scikit-learn's scalers know of each column, and the parameters that let them do without.
+OF_COLUMNS = (
+    "mean_", "scale_", "var_", "center_", "min_", "data_min_", "data_max_", "data_range_",
+    "max_abs_", "statistics_",
+)  # fmt: skip
+WITHOUT = ("with_mean", "with_std", "with_centering", "with_scaling")
+
+
 def refuse_unsound(loaded: Any) -> None:
     """Raise ValueError where what was loaded does not fit together."""
     parts = list(_parts(loaded))
@@ -40,6 +48,7 @@ def refuse_unsound(loaded: Any) -> None:
             refuse_other_kinds(thing)
         if isinstance(thing, BaseEstimator):
             refuse_parameters(thing)
+            _refuse_columns(thing)
     for thing in parts:
         if isinstance(thing, SVC | NuSVC) and hasattr(thing, "support_"):
             _refuse_svc(thing)
@@ -149,6 +158,20 @@ def _refuse_kernel(kernel: Any) -> None:
         kernel.__post_init__()
     if isinstance(kernel, Polynomial) and kernel.degree > MOST_DEGREE:
         raise ValueError(f"degree={kernel.degree} is more than {MOST_DEGREE}.")
+
+
+def _refuse_columns(step: Any) -> None:
+    """A transformer reads one number for each column, and makes columns."""
+    if not type(step).__module__.startswith("sklearn.") or not hasattr(step, "n_features_in_"):
+        return
+    spares = any(getattr(step, name, True) is False for name in WITHOUT)
+    for name in OF_COLUMNS:
+        found = vars(step).get(name, 0)
+        if found is None and not spares:
+            raise ValueError(f"{name} of {type(step).__name__} is missing.")
+        if not (found is None or (name not in vars(step)) or np.asarray(found).dtype.kind in "OUS"):
+            shaped(name, found, int(step.n_features_in_), finite=False)
+    within("n_output_features_", vars(step).get("n_output_features_", 1), 1, 2**31)
 
 
 def _refuse_sparse(matrix: Any) -> None:

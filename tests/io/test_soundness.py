@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from sklearn.datasets import load_iris, make_moons
 from sklearn.pipeline import make_pipeline
-from sklearn.preprocessing import StandardScaler
+from sklearn.preprocessing import PolynomialFeatures, StandardScaler
 from sklearn.svm import SVC
 
 import kmviz
@@ -131,3 +131,19 @@ def test_a_machine_that_is_not_finite():
 def test_a_pipeline_that_would_write_folders(tmp_path):
     pipeline = make_pipeline(StandardScaler(), SVC(), memory=str(tmp_path / "there")).fit(X, y)
     refused(pipeline, "memory")
+
+
+@pytest.mark.parametrize(
+    ("step", "name", "value"),
+    [(0, "n_output_features_", 0), (1, "scale_", 0.5), (1, "mean_", None), (1, "var_", [1.0])],
+)
+def test_a_step_that_does_not_know_its_columns(step, name, value):
+    pipeline = make_pipeline(PolynomialFeatures(2), StandardScaler(), SVC()).fit(X, y)
+    setattr(pipeline[step], name, value)
+    refused(pipeline, name)
+
+
+def test_a_scaler_that_only_centers_is_loaded():
+    pipeline = make_pipeline(StandardScaler(with_std=False), SVC()).fit(X, y)
+    again = kmviz.load(storage.dumps(pipeline))
+    np.testing.assert_array_equal(again.predict(X), pipeline.predict(X))

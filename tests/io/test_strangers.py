@@ -72,7 +72,7 @@ def altered(model, step, **attributes):
         (altered(make_pipeline(PolynomialFeatures(2), SVC()), 0, _n_out_full=10**8), "_n_out"),
         (altered(SVC(), None, C=1e10), "C is"),
         (altered(make_pipeline(StandardScaler(), SVC()), 0, scale_=np.zeros(2)), "finite"),
-        (altered(make_pipeline(StandardScaler(), SVC()), 0, mean_=np.zeros(7)), "not taken"),
+        (altered(make_pipeline(StandardScaler(), SVC()), 0, mean_=np.zeros(7)), "mean_"),
         (altered(make_pipeline(StandardScaler(), SVC()), None, memory="/tmp/there"), "memory"),
     ],
     ids=lambda given: given if isinstance(given, str) else "",

@@ -20,6 +20,10 @@ from kmviz.methods import progress
 #: Seconds that a job goes on without anyone: who changed one control may ask for the same again.
 GRACE = 1.0
 
+#: Seconds after which a job no longer keeps others waiting: one more is then done beside it, up to
+#: so many for each worker.
+LONG, MOST = 3.0, 4
+
 #: Seconds between two looks at a job.
 LOOK = 0.05
 
@@ -44,7 +48,7 @@ class Job:
         self.key, self.make = key, make
         self.share, self.text = 0.0, ""
         self.waiting, self.left_at = 0, time.monotonic()
-        self.is_done = False
+        self.started, self.is_done = 0.0, False
         self.result: Any = None
         self.error: BaseException | None = None
         self.context = copy_context()
@@ -56,7 +60,7 @@ class Job:
 
 
 class Pool:
-    """So many jobs at a time, first come, first served.
+    """So many jobs at a time, first come, first served; those that take long do not count.
 
     Parameters
     ----------
@@ -74,6 +78,7 @@ class Pool:
         self._jobs: dict[Hashable, Job] = {}
         self._queue: deque[Job] = deque()
         self._changed = Condition()
+        self._running: set[Job] = set()
         self._threads = 0
 
     def wait(
@@ -94,6 +99,7 @@ class Pool:
                 with self._changed:
                     if not job.is_done:
                         self._changed.wait(LOOK)
+                        self._start()
                 if job.is_done:
                     break
                 if show is not None:
@@ -112,11 +118,17 @@ class Pool:
             if job is None:
                 job = self._jobs[key] = Job(key, make)
                 self._queue.append(job)
-                if self._threads < self.workers:
-                    self._threads += 1
-                    Thread(target=self._work, daemon=True, name="kmviz-work").start()
+                self._start()
             job.waiting += 1
             return job
+
+    def _start(self) -> None:
+        """Start one more worker where work waits and the others are busy with what takes long."""
+        since = time.monotonic() - LONG
+        long = sum(job.started < since for job in self._running)
+        if self._queue and self._threads < min(self.workers + long, MOST * self.workers):
+            self._threads += 1
+            Thread(target=self._work, daemon=True, name="kmviz-work").start()
 
     def _work(self) -> None:
         """Do what waits in the queue; end when nothing does."""
@@ -126,6 +138,8 @@ class Pool:
                     self._threads -= 1
                     return
                 job = self._queue.popleft()
+                job.started = time.monotonic()
+                self._running.add(job)
             job.context.run(self._do, job)
 
     def _do(self, job: Job) -> None:
@@ -138,6 +152,7 @@ class Pool:
             job.error = error
         with self._changed:
             job.is_done = True
+            self._running.discard(job)
             if self._jobs.get(job.key) is job:
                 del self._jobs[job.key]
             self._changed.notify_all()

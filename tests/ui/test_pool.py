@@ -64,6 +64,37 @@ def test_no_more_work_at_a_time_than_there_are_workers():
     assert most == [2]
 
 
+def test_what_takes_long_does_not_keep_others_waiting(monkeypatch):
+    monkeypatch.setattr(pools, "LONG", 0.05)
+    pool, done = Pool(1), threading.Event()
+    slow = threading.Thread(target=pool.wait, args=("slow", lambda: done.wait(10)))
+    slow.start()
+    assert pool.wait("quick", lambda: "answer") == "answer"
+    assert not done.is_set()
+    done.set()
+    slow.join(10)
+    assert not slow.is_alive()
+
+
+def test_long_work_is_bounded_too(monkeypatch):
+    monkeypatch.setattr(pools, "LONG", 0.01)
+    pool, done, running = Pool(1), threading.Event(), []
+
+    def make():
+        running.append(1)
+        done.wait(10)
+
+    threads = [threading.Thread(target=pool.wait, args=(k, make)) for k in range(8)]
+    for thread in threads:
+        thread.start()
+    time.sleep(0.5)
+    assert len(running) == pools.MOST
+    done.set()
+    for thread in threads:
+        thread.join(10)
+    assert len(running) == 8
+
+
 def test_what_fails_fails_for_all_and_is_tried_again():
     def fail():
         raise ValueError("no machine")

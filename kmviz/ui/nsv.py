@@ -58,7 +58,7 @@ _tables, _prices = Shelf(), Shelf()
 def shown(problem: Problem, said: Mapping[str, Any] = state.PRESENT) -> Shown:
     """Return the method under the parameters that the controls say, with its study."""
     given = {"n_components": said["q"], "order": said["order"], "start": said["start"]}
-    given |= nsv_calibration.chosen(said)
+    given |= nsv_calibration.chosen(problem, said)
     if "max_disagreement" not in given:
         return _shown(problem, **given)
     return nsv_calibration.with_its_machine(_shown(problem, **given, **choice(said)))

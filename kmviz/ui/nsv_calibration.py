@@ -82,15 +82,22 @@ def _refused(problem: Problem) -> str:
     )
 
 
-def chosen(said: Mapping[str, Any] = state.PRESENT) -> dict[str, Any]:
+def chosen(problem: Problem, said: Mapping[str, Any] = state.PRESENT) -> dict[str, Any]:
     """Return what differs from the estimator's defaults, as its parameters."""
     given = parameters("nsv", "calibration", "margin", "max_disagreement", "confidence", said=said)
+    if _is_too_long(problem, said):
+        given["calibration"] = "left_out"
     if given["max_disagreement"] == NONE:
         del given["max_disagreement"], given["confidence"]
     else:
         del given["margin"]  # which the promise chooses
     usual = {"calibration": "cross_fit", "margin": NONE, "confidence": 0.95}
     return {name: value for name, value in given.items() if usual.get(name) != value}
+
+
+def _is_too_long(problem: Problem, said: Mapping[str, Any] = state.PRESENT) -> bool:
+    """Whether the ten machines of cross-fitting would take a page too long."""
+    return problem.is_long and said["calibration"] == "cross_fit"
 
 
 def with_its_machine(now: Shown) -> Shown:
@@ -107,8 +114,14 @@ def with_its_machine(now: Shown) -> Shown:
 
 
 def say_promise(now: Shown) -> None:
-    """Say what the classifier on the page promises, where it does."""
+    """Say what the classifier on the page promises, where it does, and what it was spared."""
     fitted = now.study.fitted
+    if _is_too_long(now.problem):
+        st.info(
+            "This machine took long to train, and cross-fitting would train ten more: thresholds "
+            f"come from {CALIBRATIONS['left_out']}. NSVClassifier itself has no such limit.",
+            icon=":material/timer:",
+        )
     if fitted.promise_ is not None:
         st.success(
             f"Promised: {fitted.promise_}. The margin is {fitted.margin_:g}. It holds for the "

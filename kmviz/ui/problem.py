@@ -24,9 +24,11 @@ from kmviz.ui.work import Private, Shelf
 
 #: Steps of training: enough for any machine that settles, some seconds for one that does not.
 MOST_ITERATIONS = 2_000_000
-#: Where the kernel's rows do not fit libsvm's cache they are computed again and again: then as
-#: many steps as these seconds allow, at so many nanoseconds a row, and more for each feature.
-MOST_SECONDS, CACHE_BYTES, NANOSECONDS, A_FEATURE = 6.0, 200 * 2**20, 10.0, 0.1
+#: As many steps as these seconds allow, at so many nanoseconds a row; more where the kernel's rows
+#: do not fit libsvm's cache and are computed again and again, and then more for each feature.
+MOST_SECONDS, CACHE_BYTES, CACHED, NANOSECONDS, A_FEATURE = 6.0, 200 * 2**20, 3.0, 10.0, 0.1
+#: Rows times steps of a training that is not done ten times over.
+LONG = 1.5e8
 _loaded, _trained = Shelf(), Shelf()
 _REMEDY = "Choose a smaller gamma, degree or C on the left, or fewer rows."
 
@@ -87,6 +89,11 @@ class Problem:
     def n_vectors(self) -> int:
         """m, the kernel values that an exact answer takes."""
         return self.machine.n_vectors
+
+    @property
+    def is_long(self) -> bool:
+        """Whether training took so many steps that a page does not train many such machines."""
+        return len(self.data.X_train) * int(self.svc.n_iter_.max()) > LONG
 
     @property
     def is_unfinished(self) -> bool:
@@ -242,12 +249,11 @@ def most_iterations(X: NDArray[Any]) -> int:
     --------
     >>> import numpy as np
     >>> most_iterations(np.empty((2_000, 2))), most_iterations(np.empty((20_000, 2)))
-    (2000000, 29411)
+    (1000000, 29411)
     """
     n, d = X.shape
-    if 4 * n * n <= CACHE_BYTES:
-        return MOST_ITERATIONS
-    afforded = 1e9 * MOST_SECONDS / (n * (NANOSECONDS + A_FEATURE * d))
+    each = CACHED if 4 * n * n <= CACHE_BYTES else NANOSECONDS + A_FEATURE * d
+    afforded = 1e9 * MOST_SECONDS / (n * each)
     return min(MOST_ITERATIONS, max(n // 2, int(afforded)))
 
 

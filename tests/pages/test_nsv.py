@@ -9,7 +9,7 @@ from kmviz.methods.nsv import NSVClassifier
 from kmviz.methods.nsv.calibration import Calibrator
 from kmviz.methods.nsv.engine import NSVEngine
 from kmviz.methods.nsv.envelope import Envelope
-from kmviz.ui import live, parts
+from kmviz.ui import live, parts, problem as problems
 from tests.pages.helpers import (
     array,
     figure,
@@ -197,3 +197,10 @@ def test_a_promise_that_the_rows_cannot_bear_is_taken_back_and_said():
     assert page.select_slider(key="promise").value == "none"
     assert not page.success
     assert any("takes 299 rows" in caption.value for caption in page.caption)
+
+
+def test_a_machine_that_took_long_is_not_trained_ten_times_more(monkeypatch):
+    monkeypatch.setattr(problems, "LONG", 0.0)
+    page = open_page(PAGE, data="banana", n="120")
+    assert any("took long to train" in info.value for info in page.info)
+    assert any("calibration='left_out'" in code.value for code in page.code)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import numpy as np
 import pandas as pd
 
 from kmviz.figures.growth_charts import VARIANTS
@@ -23,7 +24,8 @@ def reached(frame: pd.DataFrame) -> str:
     if columns >= FRONTIER:
         return frontier(frame)
     if columns >= RIVALS:
-        return " ".join([speed_of_falk(frame), accuracy_of_falk(frame), as_published(frame)])
+        head = "**FaLK-SVM among its rivals**, each set at its largest size:"
+        return "\n".join([head, "", *standings(frame), "", as_published(frame)])
     if columns >= SPARSE:
         return as_published(frame, 0.01)
     return steps(frame) if columns >= STEPS else ""
@@ -63,41 +65,27 @@ def _named(row: pd.Series) -> str:
     )
 
 
-def _largest(frame: pd.DataFrame) -> dict[str, pd.DataFrame]:
-    """The rows of each set's largest training set."""
-    return {
-        f"{data}, {part['rows'].max():,} rows": part[part["rows"] == part["rows"].max()]
-        for data, part in frame.groupby("data", sort=False)
-    }
-
-
-def speed_of_falk(frame: pd.DataFrame) -> str:
-    """Say which rivals train faster than FaLK-SVM at the largest size of each set."""
+def standings(frame: pd.DataFrame) -> list[str]:
+    """Say of each set where FaLK-SVM stands at its largest size: in training time and accuracy."""
     said = []
-    for name, part in _largest(frame).items():
-        train = part.set_index("method")["train"]
-        ahead = train[train < train["FaLK-SVM"]].drop(list(VARIANTS), errors="ignore")
-        rivals = len(part) - part["method"].isin(VARIANTS).sum()
-        but = f" (not {', '.join(ahead.index)})" if len(ahead) else ""
-        said.append(f"{rivals - len(ahead)} of {rivals} on {name}{but}")
-    return f"**Training:** FaLK-SVM is faster than {'; '.join(said)}."
-
-
-def accuracy_of_falk(frame: pd.DataFrame) -> str:
-    """Say where FaLK-SVM comes within half a point of the best rival's accuracy, and where not."""
-    met, missed = [], []
-    for name, part in _largest(frame).items():
-        found = part.set_index("method")["ours"]
-        own, best = found[list(VARIANTS)], found.drop(list(VARIANTS))
-        if best.max() - own["FaLK-SVM"] <= HALF:
-            met.append(name)
-        else:
-            shown = found[list(dict.fromkeys(["FaLK-SVM", own.idxmax(), best.idxmax()]))]
-            missed.append(
-                f"{name} ({', '.join(f'{m} {share:.1f}%' for m, share in shown.items())})"
-            )
-    said = f"**Accuracy:** FaLK-SVM is within {HALF:g} points of the best rival on {_listed(met)}"
-    return f"{said}, not on {_listed(missed)}." if missed else f"{said}."
+    for data, part in frame.groupby("data", sort=False):
+        own = part[part["rows"] == part["rows"].max()].set_index("method")
+        if np.isnan(own.loc["FaLK-SVM", "train"]):
+            said.append(f"- {data}, {part['rows'].max():,} rows: FaLK-SVM was cut off")
+            continue
+        rivals = own.drop(list(VARIANTS))
+        faster = rivals.index[rivals["train"] < own.loc["FaLK-SVM", "train"]]
+        but = f" (not {', '.join(faster)})" if len(faster) else ""
+        best, found = rivals["ours"].idxmax(), own["ours"]
+        is_near = found[best] - found["FaLK-SVM"] <= HALF
+        shown = dict.fromkeys(["FaLK-SVM", found[list(VARIANTS)].idxmax(), best])
+        shares = ", ".join(f"{name} {found[name]:.1f}%" for name in shown)
+        said.append(
+            f"- {data}, {part['rows'].max():,} rows: trains faster than "
+            f"{len(rivals) - len(faster)} of {len(rivals)} rivals{but}; "
+            f"{'within' if is_near else '**not within**'} {HALF:g} points of the best: {shares}"
+        )
+    return said
 
 
 def as_published(frame: pd.DataFrame, point: float = POINT) -> str:
@@ -124,9 +112,5 @@ def steps(frame: pd.DataFrame) -> str:
     named = [f"{row['data']} {row['order']} {row['difference']:+.0%}" for _, row in off.iterrows()]
     return (
         f"{len(known) - len(off)} of {len(known)} mean k lie within {FAR:.0%} of the paper's; "
-        f"further off: {_listed(named)}."
+        f"further off: {'; '.join(named) or 'none'}."
     )
-
-
-def _listed(names: list[str]) -> str:
-    return "; ".join(names) if names else "none"

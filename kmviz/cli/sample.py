@@ -22,6 +22,7 @@ from kmviz.cli.data import refuse_embedded_options
 from kmviz.cli.predict import open_array
 from kmviz.datasets import DataError, TableEncoder, iter_frames
 from kmviz.methods import progress
+from kmviz.methods.sampling import smallest_keys
 
 #: Rows from which the encoding is learnt.
 LEARNT_FROM = 20_000
@@ -180,9 +181,7 @@ def _first_pass(options: argparse.Namespace, block: int) -> tuple[pd.DataFrame, 
         drawn = rng.random(len(frame))
         keys = np.concatenate([keys, drawn])
         pool = pd.concat([pool, frame]) if len(pool) else frame
-        if len(keys) > size:  # the rows with the smallest keys are a uniform sample
-            smallest = np.sort(np.argpartition(keys, size)[:size])
-            keys, pool = keys[smallest], pool.iloc[smallest]
+        pool, keys = smallest_keys(pool, keys, size)
         progress.report(0.0, f"counting rows: {rows:,}")
     if not rows:
         raise DataError(f"{options.data} has no rows.")

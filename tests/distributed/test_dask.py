@@ -4,16 +4,20 @@ import os
 import pickle
 import signal
 from concurrent.futures import CancelledError
+from importlib import import_module
 
+import dask.array as da
+import dask.dataframe as dd
 import joblib
 import numpy as np
+import pandas as pd
 import pytest
 from distributed import Client, LocalCluster
 from numba.core.dispatcher import Dispatcher
 from sklearn.datasets import make_blobs, make_moons
 
 from kmviz import FaLKClassifier, PartitionedFaLK
-from kmviz.methods.falk import cluster
+from kmviz.methods.falk import cluster, partition
 from kmviz.methods.falk.cells import Scratch
 from kmviz.methods.falk.cluster import NeighborSearch, block_size, local_threads
 from kmviz.methods.falk.models import BLOCK
@@ -59,8 +63,6 @@ def assert_same_bits(ours, theirs):
 
 def compilations(names=("falk_train", "falk_smo")):
     """How many loops a process compiled itself instead of finding them on disk."""
-    from importlib import import_module
-
     modules = [import_module(f"kmviz.loops.{name}") for name in names]
     loops = [loop for module in modules for loop in vars(module).values()]
     return sum(
@@ -206,21 +208,124 @@ def test_a_search_whose_index_was_lost_goes_on_here(monkeypatch):
     assert search.n_workers == 0, "it asks the workers no more"
 
 
-def test_cells_are_trained_where_the_workers_are(client, moons, tmp_path):
-    """The same cells to the last bit; messages name cells, and carry no rows."""
+MODEL = FaLKClassifier(n_neighbors=40, C=10.0, random_state=0)
+MEMORY = 400_000
+
+
+def deadly(place, name, only, grave):
+    """In a worker: have the first call of a function, in any worker, kill the process."""
+    module = import_module(f"kmviz.methods.falk.{place}")
+    plain = getattr(module, name)
+
+    def killing(*given, **options):
+        if only is None or only in given:
+            try:
+                grave.open("x").close()
+            except FileExistsError:
+                return plain(*given, **options)
+            os.kill(os.getpid(), signal.SIGKILL)
+        return plain(*given, **options)
+
+    setattr(module, name, killing)
+
+
+@pytest.fixture
+def doomed(client, tmp_path):
+    """Return a function that dooms the worker which is first to do a piece of work."""
+    grave = tmp_path / "killed"
+
+    def doom(place, name, only=None):
+        client.wait_for_workers(2)
+        client.run(deadly, place, name, only, grave)
+
+    yield doom
+    assert grave.exists(), "nobody was killed"
+
+
+@pytest.fixture(scope="module")
+def here(moons, tmp_path_factory):
+    """Cells that were trained in this process."""
+    path = tmp_path_factory.mktemp("cells") / "here.falk"
+    return PartitionedFaLK(MODEL, path=path, memory=MEMORY).fit(
+        moons[0].astype(np.float32), moons[1]
+    )
+
+
+@pytest.fixture
+def blocks(moons):
+    """The same rows in ten blocks of Dask."""
     X, y = moons[0].astype(np.float32), moons[1]
-    model = FaLKClassifier(n_neighbors=40, C=10.0, random_state=0)
-    here = PartitionedFaLK(model, path=tmp_path / "here.falk", memory=400_000).fit(X, y)
-    with joblib.parallel_config("dask"):
-        away = PartitionedFaLK(model, path=tmp_path / "away.falk", memory=400_000).fit(X, y)
-    n_cells = len(here.boxes_)
-    assert n_cells >= 3
+    return da.from_array(X, chunks=(400, 1)), da.from_array(y, chunks=500)
+
+
+def assert_same_cells(ours, theirs):
+    n_cells = len(theirs.boxes_)
+    assert len(ours.boxes_) == n_cells >= 3
     for cell in range(n_cells):
-        mine, other = (clf.archive_.read_cell(cell, n_cells) for clf in (here, away))
+        mine, other = (clf.archive_.read_cell(cell, n_cells) for clf in (ours, theirs))
         assert mine.rows.tobytes() == other.rows.tobytes()
         assert mine.owner_model.tobytes() == other.owner_model.tobytes()
         for part in PARTS:
             assert getattr(mine.models, part).tobytes() == getattr(other.models, part).tobytes()
+
+
+def test_cells_are_trained_where_the_workers_are_though_one_dies(moons, here, tmp_path, doomed):
+    """The same cells to the last bit."""
+    doomed("partition", "work_on", "train")
+    away = PartitionedFaLK(MODEL, path=tmp_path / "away.falk", memory=MEMORY)
+    with joblib.parallel_config("dask"):
+        away.fit(moons[0].astype(np.float32), moons[1])
+    assert_same_cells(away, here)
+
+
+def test_blocks_are_scattered_where_they_are_though_a_worker_dies(blocks, here, tmp_path, doomed):
+    doomed("partition", "scattered")
+    away = PartitionedFaLK(MODEL, path=tmp_path / "away.falk", memory=MEMORY).fit(*blocks)
+    assert_same_cells(away, here)
+
+
+def test_rows_stay_where_they_are(client, moons, tmp_path, monkeypatch):
+    monkeypatch.setattr(partition, "SAMPLE", 200)
+    X = np.tile(moons[0], 10)  # as many bytes as tell
+    frame = pd.DataFrame(X, columns=[f"c{i}" for i in range(20)])
+    frame["side"] = np.where(moons[1] == 1, "upper", "lower")
+    collection = dd.from_pandas(frame, npartitions=8)
+    handled, each = [], type(source_of(collection, "side")).each
+
+    def recorded(self, work, arguments):
+        found = each(self, work, arguments)
+        handled.append((work.__name__, len(pickle.dumps((arguments, found)))))
+        return found
+
+    monkeypatch.setattr("kmviz.methods.falk.sources.DaskSource.each", recorded)
+    away = PartitionedFaLK(MODEL, path=tmp_path / "away.falk", memory=MEMORY)
+    away.fit(collection, "side")
+    assert [name for name, _ in handled] == ["surveyed", "scattered"]
+    assert max(size for _, size in handled) < 0.25 * X.astype(np.float32).nbytes
+    n_cells = len(away.boxes_)
+    largest = max(len(away.archive_.read_cell(cell, n_cells).rows) for cell in range(n_cells))
+    assert largest < 0.75 * len(X), "no worker has all rows"
+    answers = away.predict(collection.drop(columns="side"))
+    assert answers.compute().tolist() == away.predict(X).tolist()
+    assert np.mean(answers.compute() == frame["side"]) > 0.9
+
+
+def test_answers_are_computed_where_the_blocks_are_though_a_worker_dies(blocks, here, doomed):
+    doomed("partitioned", "answered")
+    X, rows = blocks[0], blocks[0].compute()
+    np.testing.assert_array_equal(here.predict(X).compute(), here.predict(rows))
+    np.testing.assert_array_equal(here.decision_function(X).compute(), here.decision_function(rows))
+
+
+def test_what_stands_elsewhere_is_not_for_a_fit_in_memory(blocks, tmp_path):
+    for X in (blocks[0], tmp_path / "rows.parquet", "rows.parquet"):
+        with pytest.raises(TypeError, match="PartitionedFaLK"):
+            FaLKClassifier().fit(X, blocks[1])
+    with pytest.raises(ValueError, match="arrays with two and one dimensions"):
+        PartitionedFaLK(MODEL).fit(blocks[0], np.zeros(4000))
+    frame = dd.from_pandas(pd.DataFrame({"a": [1.0]}), npartitions=1)
+    with pytest.raises(ValueError, match="names the column of the classes"):
+        PartitionedFaLK(MODEL).fit(frame, "b")
 
 
 def test_what_is_sent_of_a_partition_is_small(moons, tmp_path):

@@ -36,10 +36,14 @@ class Scratch:
         (self.folder / f"{cell}.{name}").write_bytes(np.ascontiguousarray(array).data)
 
     def read(self, cell: int, name: str, dtype: Any, *shape: int) -> NDArray[Any]:
-        """Return what was written, none where nothing was; `shape` is that of a row."""
+        """Return what was written, none where nothing was; `shape` is that of a row.
+
+        Blocks that were put as `name.0`, `name.1`, ... are read one after the other.
+        """
         path = self.folder / f"{cell}.{name}"
-        found = np.fromfile(path, dtype=dtype) if path.exists() else np.empty(0, dtype=dtype)
-        return found.reshape(-1, *shape)
+        blocks = [path] if path.exists() else self.folder.glob(f"{cell}.{name}.*")
+        found = [np.fromfile(p, dtype) for p in sorted(blocks, key=lambda p: (len(p.name), p))]
+        return np.concatenate([np.empty(0, dtype=dtype), *found]).reshape(-1, *shape)
 
     def rows(self, cell: int, name: str, dtype: Any, which: NDArray[np.intp]) -> NDArray[Any]:
         """Return some rows of a flat array without reading the others."""

@@ -47,6 +47,7 @@ from kmviz.methods.falk.models import (
 )
 from kmviz.methods.falk.neighbors import EuclideanIndex, cover_order
 from kmviz.methods.falk.selection import best_row, choose_parameters
+from kmviz.methods.falk.sources import refuse_elsewhere
 from kmviz.methods.falk.study import FaLKStudy
 from kmviz.traces import LocalModel
 
@@ -188,6 +189,7 @@ class FaLKClassifier(LocalClassifier):
         return self._fit(X, y)
 
     def _fit(self, X: ArrayLike, y: ArrayLike, classes: ArrayLike | None = None) -> FaLKClassifier:
+        refuse_elsewhere(X)
         self._validate_params()
         k, n_cover = self.n_neighbors, self.n_cover
         if isinstance(k, Integral) and n_cover is not None and n_cover > k:

@@ -9,12 +9,12 @@ from __future__ import annotations
 import time
 from collections.abc import Iterator, Sequence
 from concurrent.futures import CancelledError
-from contextlib import ExitStack, contextmanager
+from contextlib import ExitStack, contextmanager, nullcontext
 from itertools import count
 from typing import Any
 
 import numpy as np
-from joblib import Parallel, delayed, effective_n_jobs
+from joblib import Parallel, delayed, effective_n_jobs, parallel_config
 from joblib.parallel import get_active_backend
 from numpy.typing import NDArray
 
@@ -144,3 +144,16 @@ def query(index: Any, queries: tuple[NDArray[Any]], k: int) -> NDArray[np.int32]
 def on_cluster() -> bool:
     """Tell whether joblib's backend has its workers elsewhere."""
     return hasattr(get_active_backend()[0], "client")
+
+
+@contextmanager
+def own_cluster(source: Any) -> Iterator[None]:
+    """Have cells trained by the cluster that holds a Dask collection, where there is one."""
+    if not hasattr(source, "each") or on_cluster():
+        yield
+        return
+    from dask.base import get_scheduler
+
+    client = getattr(get_scheduler(), "__self__", None)
+    with parallel_config("dask") if hasattr(client, "scatter") else nullcontext():
+        yield

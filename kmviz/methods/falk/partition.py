@@ -25,8 +25,9 @@ from kmviz.methods.falk.cover import equal_rows, find_cover
 from kmviz.methods.falk.local import resolve_kernel
 from kmviz.methods.falk.models import train_models, unit_of, width_of
 from kmviz.methods.falk.neighbors import EuclideanIndex
-from kmviz.methods.falk.sources import Source
+from kmviz.methods.falk.sources import DaskSource, Source
 from kmviz.methods.progress import part, report
+from kmviz.methods.sampling import smallest_keys
 
 #: Rows of the sample that the boxes are cut from, and of a cell that tell how far its halo reaches.
 SAMPLE, ASKED = 100_000, 4_000
@@ -48,7 +49,7 @@ class Partition:
     """A fit: survey the rows, scatter them to cells, reach into halos, cover, settle, train."""
 
     def __init__(
-        self, local: FaLKClassifier, source: Source, scratch: Scratch, memory: int
+        self, local: FaLKClassifier, source: Source | DaskSource, scratch: Scratch, memory: int
     ) -> None:
         self.local, self.source, self.scratch, self.memory = local, source, scratch, memory
         self.seed = int(check_random_state(local.random_state).randint(np.iinfo(np.int32).max))
@@ -62,42 +63,39 @@ class Partition:
 
     def _survey(self) -> None:
         """Count the rows, learn classes, spread and width, and draw a sample."""
-        rng = np.random.default_rng(self.seed)
-        n, classes = 0, np.empty(0)
-        low: Any = None
-        high: Any = None
-        sums = squares = 0.0
-        sample, keys = np.empty((0, 0), dtype=np.float32), np.empty(0)
-        for X, y in self.source.blocks():
-            check_classification_targets(y)
-            low = X.min(axis=0) if low is None else np.minimum(low, X.min(axis=0))
-            high = X.max(axis=0) if high is None else np.maximum(high, X.max(axis=0))
-            sums += X.sum(dtype=np.float64)
-            squares += np.square(X, dtype=np.float64).sum()
-            classes = np.unique(y) if not n else np.union1d(classes, y)
-            drawn = rng.random(len(X))
-            sample = np.concatenate([sample, X]) if n else X
-            keys = np.concatenate([keys, drawn])
-            if len(keys) > SAMPLE:  # the rows with the smallest keys are a uniform sample
-                kept = np.argpartition(keys, SAMPLE)[:SAMPLE]
-                sample, keys = sample[kept], keys[kept]
-            n += len(X)
-            report(0.5, f"{n:,} rows counted")
-        if low is None or len(classes) < 2:
+        found = Survey()
+        for some in self._surveys():
+            found.add(some)
+            report(0.5, f"{found.n:,} rows counted")
+        if found.classes is None or len(found.classes) < 2:
             raise ValueError("y holds one class only; a classifier needs at least two classes.")
-        self.n, self.d, self.classes = n, len(low), classes
-        width = width_of(np.stack([low, high]))
-        mean = sums / (n * self.d)
-        spread = squares / (n * self.d) - mean**2
-        scale = {"scale": 1.0 / (self.d * spread) if spread > 0 else 1.0, "auto": 1.0 / self.d}
+        n, d, self.classes = found.n, found.sample.shape[1], found.classes
+        self.n, self.d = n, d
+        width = width_of(np.stack([found.low, found.high]))
+        mean = found.sums / (n * d)
+        spread = found.squares / (n * d) - mean**2
+        scale = {"scale": 1.0 / (d * spread) if spread > 0 else 1.0, "auto": 1.0 / d}
         gamma = scale.get(str(self.local.gamma), self.local.gamma)
-        self.kernel, self.gamma = resolve_kernel(self.local.kernel, gamma, sample)
+        self.kernel, self.gamma = resolve_kernel(self.local.kernel, gamma, found.sample)
         self.unit = unit_of(width, self.kernel)
         self.k = min(int(self.local.n_neighbors), n)
         n_cover = self.k // 2 if self.local.n_cover is None else int(self.local.n_cover)
         self.n_cover = max(1, min(n_cover, self.k))
-        room = max(int(self.memory / (ROW + COORDINATE * self.d)), FEWEST * self.k)
-        self.boxes = Boxes(sample, max(1, -(-n // room)))
+        room = max(int(self.memory / (ROW + COORDINATE * d)), FEWEST * self.k)
+        self.boxes = Boxes(found.sample, max(1, -(-n // room)))
+
+    def _surveys(self) -> Iterator[Survey]:
+        if isinstance(self.source, DaskSource):
+            lengths = self.source.lengths
+            # of a block, rows that cannot be in the sample stay where they are
+            most = min(1.0, 1.5 * SAMPLE / max(1, sum(lengths)))
+            starts = np.cumsum([0, *lengths])[:-1].tolist()
+            yield from self.source.each(surveyed, [(self.seed, s, most) for s in starts])
+            return
+        start = 0
+        for X, y in self.source.blocks():
+            yield surveyed(X, y, self.seed, start, 1.0)
+            start += len(X)
 
     def _scatter(self) -> None:
         """Write every row to its cell, with its class and its place in the random order."""
@@ -106,20 +104,25 @@ class Partition:
         order[visited] = np.arange(self.n, dtype=np.int32)  # as `FaLKClassifier` visits them
         del visited
         self.sizes, start = np.zeros(len(self.boxes), dtype=np.intp), 0
-        for X, y in self.source.blocks():
-            labels = np.searchsorted(self.classes, y).astype(np.int32)
-            ranks = order[start : start + len(X)]
-            box = self.boxes.of(X)
-            for cell in np.unique(box):
-                there = box == cell
-                self.scratch.append(cell, "rows", X[there])
-                self.scratch.append(cell, "labels", labels[there])
-                self.scratch.append(cell, "order", ranks[there])
-            self.sizes += np.bincount(box, minlength=len(self.boxes))
-            start += len(X)
+        for sizes in self._scattered(order):
+            self.sizes += sizes
+            start += int(sizes.sum())
             report(start / self.n, f"{start:,} rows written to {len(self.boxes)} cells")
         if start != self.n:
             raise ValueError(f"X had {self.n:,} rows at first and {start:,} when read again.")
+
+    def _scattered(self, order: NDArray[np.int32]) -> Iterator[NDArray[np.intp]]:
+        """Have all blocks written; yields how many rows of each went to every cell."""
+        rest = (self.boxes, self.classes, self.scratch)
+        if isinstance(self.source, DaskSource):
+            ranks = np.split(order, np.cumsum(self.source.lengths)[:-1])
+            given = [(own, *rest, number) for number, own in enumerate(ranks)]
+            yield from self.source.each(scattered, given)
+            return
+        start = 0
+        for X, y in self.source.blocks():
+            yield scattered(X, y, order[start : start + len(X)], *rest, None)
+            start += len(X)
 
     def _own(self, cell: int) -> NDArray[np.float32]:
         return self.scratch.read(cell, "rows", np.float32, self.d)
@@ -304,6 +307,62 @@ class Partition:
         place.unlink(missing_ok=True)
         Archive(place).write_cell(cell, {"rows": rows, **owners}, models)
         return place
+
+
+class Survey:
+    """What is known of some rows: how many, their classes, spread and width, and a sample."""
+
+    def __init__(self) -> None:
+        self.n, self.sums, self.squares = 0, 0.0, 0.0
+        self.low: Any = np.inf
+        self.high: Any = -np.inf
+        self.classes: Any = None
+        self.sample: Any = None
+        self.keys = np.empty(0)
+
+    def add(self, other: Survey) -> None:
+        """Take in what is known of others."""
+        first = self.sample is None
+        self.low, self.high = np.minimum(self.low, other.low), np.maximum(self.high, other.high)
+        self.n, self.sums = self.n + other.n, self.sums + other.sums
+        self.squares += other.squares
+        self.classes = other.classes if first else np.union1d(self.classes, other.classes)
+        self.sample = other.sample if first else np.concatenate([self.sample, other.sample])
+        self.keys = np.concatenate([self.keys, other.keys])
+        self.sample, self.keys = smallest_keys(self.sample, self.keys, SAMPLE)
+
+
+def surveyed(X: NDArray[Any], y: NDArray[Any], seed: int, start: int, most: float) -> Survey:
+    """Survey the rows from number `start` on; those with keys over `most` are not in the sample."""
+    check_classification_targets(y)
+    found = Survey()
+    found.n, found.low, found.high = len(X), X.min(axis=0), X.max(axis=0)
+    found.sums = X.sum(dtype=np.float64)
+    found.squares = np.square(X, dtype=np.float64).sum()
+    found.classes = np.unique(y)
+    # the keys that one generator would give all rows in turn
+    keys = np.random.Generator(np.random.PCG64(seed).advance(start)).random(len(X))
+    found.sample, found.keys = X[keys <= most], keys[keys <= most]
+    return found
+
+
+def scattered(
+    X: NDArray[Any], y: NDArray[Any], ranks: NDArray[np.int32], boxes: Boxes, classes: NDArray[Any],
+    scratch: Scratch, number: int | None,
+) -> NDArray[np.intp]:  # fmt: skip
+    """Write rows to their cells; returns how many went to each.
+
+    With the number of their block they have files of their own, which may be written twice.
+    """
+    labels, box = np.searchsorted(classes, y).astype(np.int32), boxes.of(X)
+    for cell in np.unique(box):
+        there = box == cell
+        for name, values in (("rows", X), ("labels", labels), ("order", ranks)):
+            if number is None:
+                scratch.append(cell, name, values[there])
+            else:
+                scratch.put(cell, f"{name}.{number}", values[there])
+    return np.bincount(box, minlength=len(boxes))
 
 
 def work_on(partition: Partition, work: str, cell: int) -> Any:

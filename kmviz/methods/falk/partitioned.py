@@ -15,7 +15,9 @@ order.
 
 With `joblib.parallel_config("dask")` around `fit`, cells are covered and trained on the workers,
 each of which reads its cell and its halo from the folder of `path`, which all must see; no worker
-holds more than that.
+holds more than that. Of a Dask array or DataFrame blocks are surveyed and written to their cells
+where they are, and its own cluster trains the cells: nothing but the sample, counts and the places
+of rows in the random order is sent. Answers on Dask collections are collections, a block at a time.
 """
 
 from __future__ import annotations
@@ -23,12 +25,15 @@ from __future__ import annotations
 import shutil
 import tempfile
 from collections import OrderedDict
+from functools import lru_cache
 from numbers import Integral
 from pathlib import Path
+from threading import get_ident
 from typing import Any, ClassVar
 from weakref import finalize
 
 import numpy as np
+from joblib import parallel_config
 from numpy.typing import ArrayLike, NDArray
 from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.utils import check_array
@@ -38,10 +43,10 @@ from sklearn.utils.validation import check_is_fitted
 from kmviz.machines.named import named_kernel
 from kmviz.methods.falk.cells import Archive, Cell, Scratch
 from kmviz.methods.falk.classifier import FaLKClassifier
-from kmviz.methods.falk.cluster import local_threads
+from kmviz.methods.falk.cluster import local_threads, own_cluster
 from kmviz.methods.falk.models import answer
 from kmviz.methods.falk.partition import Partition
-from kmviz.methods.falk.sources import source_of
+from kmviz.methods.falk.sources import is_dask, source_of
 
 
 class PartitionedFaLK(ClassifierMixin, BaseEstimator):
@@ -97,8 +102,10 @@ class PartitionedFaLK(ClassifierMixin, BaseEstimator):
 
         Parameters
         ----------
-        X : array of shape (n, d), path of a Parquet file, pyarrow Dataset, or Source
-        y : array of shape (n,), or the name of the column of the classes
+        X : array of shape (n, d), path of a Parquet file, pyarrow Dataset, Dask array or
+            DataFrame, or Source
+        y : array of shape (n,) (a Dask array with a Dask array), or the name of the column of the
+            classes
         """
         self._validate_params()
         local = FaLKClassifier() if self.estimator is None else self.estimator
@@ -106,7 +113,8 @@ class PartitionedFaLK(ClassifierMixin, BaseEstimator):
         _refuse(local)
         place = self._own_place() if self.path is None else Path(self.path)
         source = source_of(X, y)
-        with tempfile.TemporaryDirectory(prefix="kmviz-fit-", dir=place.parent) as folder:
+        folders = tempfile.TemporaryDirectory(prefix="kmviz-fit-", dir=place.parent)
+        with folders as folder, own_cluster(source):
             made = Partition(local, source, Scratch(Path(folder)), self.memory)
             archive = Archive(Path(folder) / place.name)
             made.write(archive)
@@ -140,10 +148,12 @@ class PartitionedFaLK(ClassifierMixin, BaseEstimator):
 
         Parameters
         ----------
-        X : array of shape (n, d)
+        X : array of shape (n, d), or Dask array or DataFrame
         """
-        rows, cells, models = self._owners(X)
         n = len(self.classes_)
+        if is_dask(X):
+            return self._by_blocks("decision_function", X, np.dtype(float), 1 if n == 2 else n)
+        rows, cells, models = self._owners(X)
         outputs = np.empty((len(rows), 1 if n == 2 else n))
         for number in np.unique(cells):
             there, cell = np.flatnonzero(cells == number), self._cell(int(number))
@@ -153,11 +163,32 @@ class PartitionedFaLK(ClassifierMixin, BaseEstimator):
         return outputs[:, 0] if n == 2 else outputs
 
     def predict(self, X: ArrayLike) -> NDArray[Any]:
-        """Return the class of each row."""
+        """Return the class of each row.
+
+        Parameters
+        ----------
+        X : array of shape (n, d), or Dask array or DataFrame
+            Answers on Dask collections are computed where their blocks are, when asked for.
+        """
+        if is_dask(X):
+            return self._by_blocks("predict", X, self.classes_.dtype, 1)
         output = self.decision_function(X)
         return self.classes_[
             output.argmax(axis=1) if output.ndim == 2 else (output > 0).astype(int)
         ]
+
+    def _by_blocks(self, method: str, X: Any, dtype: np.dtype[Any], width: int) -> Any:
+        """Return a Dask array of answers. Workers open the file of the cells: all must see it."""
+        check_is_fitted(self)
+        rows = X.to_dask_array() if hasattr(X, "to_dask_array") else X.rechunk({1: -1})
+        shape: dict[str, Any] = {"chunks": (rows.chunks[0], (width,))}
+        empty = np.empty((0, width), dtype)
+        if width == 1:
+            empty, shape = empty[:, 0], {"drop_axis": 1}
+        place = str(self.archive_.path.resolve())
+        return rows.map_blocks(
+            answered, place, self.memory, method, dtype=dtype, meta=empty, **shape
+        )
 
     def steps(self, X: ArrayLike) -> NDArray[np.intp]:
         """Return how many kernel values each row takes: the support vectors of its model."""
@@ -196,6 +227,19 @@ class PartitionedFaLK(ClassifierMixin, BaseEstimator):
             self._cells[number] = self.archive_.read_cell(number, len(self.boxes_))
         self._cells.move_to_end(number)
         return self._cells[number]
+
+
+def answered(rows: NDArray[Any], place: str, memory: int, method: str) -> NDArray[Any]:
+    """Answer one block: a plain function that any worker can import."""
+    written = Path(place).stat().st_mtime_ns
+    with parallel_config("sequential"):
+        return getattr(_opened(place, memory, written, get_ident()), method)(rows)
+
+
+@lru_cache(maxsize=8)
+def _opened(place: str, memory: int, written: int, thread: int) -> PartitionedFaLK:
+    """Return the classifier of a file, one for each thread, with the cells that it holds."""
+    return PartitionedFaLK.load(place, memory)
 
 
 def _refuse(local: FaLKClassifier) -> None:

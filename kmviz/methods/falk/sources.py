@@ -1,11 +1,12 @@
-"""Training rows a block at a time: arrays, mapped files, Parquet files and Arrow data sets.
+"""Training rows a block at a time: arrays, mapped files, Parquet files, Arrow data sets and Dask
+collections, whose blocks are worked on where they are.
 
-Arrow is imported where it is used: nobody else waits for it.
+Arrow and Dask are imported where they are used: nobody else waits for them.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from os import PathLike
 from typing import Any, Protocol
 
@@ -26,15 +27,33 @@ class Source(Protocol):
         """Yield blocks of rows, (n, d), and their classes, (n,)."""
 
 
-def source_of(X: Any, y: Any) -> Source:
-    """Return training data as blocks.
+def is_dask(X: Any) -> bool:
+    """Tell whether X is a Dask collection."""
+    return hasattr(X, "__dask_graph__")
+
+
+def refuse_elsewhere(X: Any) -> None:
+    """Refuse rows that do not stand in memory, with the name of what takes them."""
+    if isinstance(X, str | PathLike) or hasattr(X, "get_fragments") or is_dask(X):
+        raise TypeError(
+            "FaLKClassifier holds all rows in memory, and its records are arrays of them; X is "
+            f"{type(X).__name__}. PartitionedFaLK(FaLKClassifier(...)).fit(X, y) trains the same "
+            "local models on paths, pyarrow Datasets and Dask collections."
+        )
+
+
+def source_of(X: Any, y: Any) -> Any:
+    """Return training data as blocks: a `Source`, or a `DaskSource`.
 
     Parameters
     ----------
-    X : array of shape (n, d), path of a Parquet file or folder, pyarrow Dataset, or Source
+    X : array of shape (n, d), path of a Parquet file or folder, pyarrow Dataset, Dask array or
+        DataFrame, or Source
         An array may be a mapped file (`np.load(..., mmap_mode="r")`).
-    y : array of shape (n,), or the name of a column of the file or Dataset
+    y : array of shape (n,), or the name of a column of the file, Dataset or DataFrame
     """
+    if is_dask(X):
+        return DaskSource(X, y)
     if hasattr(X, "blocks"):
         return X
     if isinstance(X, str | PathLike):
@@ -95,3 +114,63 @@ class ArrowSource:
             raise ValueError(f"Column {self.target!r} has rows without a class: leave them out.")
         y = column.to_numpy(zero_copy_only=False)
         return y.astype(str) if y.dtype == object else y
+
+
+class DaskSource:
+    """Blocks of a Dask collection: tasks of its own workers, or threads without a cluster.
+
+    Attributes
+    ----------
+    parts : list of pairs of delayed rows and classes
+    lengths : list of int
+        Rows of each block.
+    """
+
+    def __init__(self, X: Any, y: Any) -> None:
+        from dask import compute, delayed
+
+        if hasattr(X, "to_dask_array"):  # a DataFrame
+            if not isinstance(y, str) or y not in X.columns:
+                raise ValueError(
+                    f"y names the column of the classes, one of {list(X.columns)}; got {y!r}."
+                )
+            columns = [name for name in X.columns if name != y]
+            self.parts = [(part[columns], part[y]) for part in X.to_delayed()]
+        else:
+            rows, classes = _aligned(X, y)
+            self.parts = list(zip(rows, classes, strict=True))
+        lengths = compute(*[delayed(len)(classes) for _, classes in self.parts])
+        self.parts = [part for part, n in zip(self.parts, lengths) if n]
+        self.lengths = [n for n in lengths if n]
+
+    def each(self, work: Callable[..., Any], arguments: list[tuple[Any, ...]]) -> tuple[Any, ...]:
+        """Return what some work makes of every block, each with its own further arguments."""
+        from dask import compute, delayed
+
+        calls = [
+            delayed(with_block)(work, X, y, given)
+            for (X, y), given in zip(self.parts, arguments, strict=True)
+        ]
+        return compute(*calls)
+
+
+def _aligned(X: Any, y: Any) -> tuple[list[Any], list[Any]]:
+    """Return the blocks of a Dask array, all columns in one, and those of the classes."""
+    import dask.array as da
+
+    if X.ndim != 2 or not is_dask(y) or y.ndim != 1:
+        raise ValueError("X and y of Dask must be arrays with two and one dimensions.")
+    X = X.rechunk({1: -1})
+    if any(np.isnan(X.chunks[0])) or any(np.isnan(y.chunks[0])):
+        X, y = X.compute_chunk_sizes(), y.compute_chunk_sizes()
+    if len(X) != len(y):
+        raise ValueError(f"X has {len(X)} rows and y {len(y)} classes.")
+    y = da.rechunk(y, (X.chunks[0],))
+    return X.to_delayed().ravel().tolist(), y.to_delayed().ravel().tolist()
+
+
+def with_block(work: Callable[..., Any], X: Any, y: Any, given: tuple[Any, ...]) -> Any:
+    """Do some work on one block: a plain function that any worker can import."""
+    y = np.asarray(y)
+    y = y.astype(str) if y.dtype == object else y
+    return work(check_array(np.asarray(X), dtype=np.float32), y, *given)

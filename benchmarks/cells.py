@@ -46,11 +46,11 @@ def tables(quick: bool = True) -> dict[str, pd.DataFrame]:
 
 def write(path: Path, name: str, n: int) -> None:
     """Write training rows, every block drawn with a seed of its own."""
-    schema = pa.schema([("u", pa.float32()), ("v", pa.float32()), ("side", pa.int8())])
+    schema = pa.schema([("u", pa.float64()), ("v", pa.float64()), ("side", pa.int8())])
     with pq.ParquetWriter(path, schema) as file:
         for seed, start in enumerate(range(0, n, BLOCK)):
             data = datasets.load(name, n=min(BLOCK, n - start), seed=seed)
-            columns = [*data.X_train.astype(np.float32).T, data.y_train.astype(np.int8)]
+            columns = [*data.X_train.T, data.y_train.astype(np.int8)]
             file.write_table(pa.table(columns, schema=schema), row_group_size=200_000)
 
 

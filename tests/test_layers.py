@@ -88,8 +88,8 @@ def violations(source: str, module: str, is_package: bool = False) -> list[str]:
 
 
 SHARED_BY_METHODS = {
-    "base", "elimination", "progress", "promise", "reduction", "regression", "rows", "study",
-    "sums", "transforms",
+    "base", "elimination", "progress", "promise", "reduction", "regression", "rows", "sampling",
+    "study", "sums", "transforms",
 }  # fmt: skip
 
 

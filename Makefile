@@ -18,8 +18,8 @@ ONE_THREAD := OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 MKL_NUM_THREADS=1
 
 .PHONY: run test check static lint bench papers fuzz docs install clean help
 
-run: install
-	$(PY) -m streamlit run app.py --server.port $(PORT) --server.address $(HOST)
+run: install $(VENV)/.warm
+	$(PY) -m kmviz app --port $(PORT) --host $(HOST)
 
 test:
 	@$(MAKE) --no-print-directory -j $(JOBS) install $(VENV)/.browser static
@@ -62,6 +62,11 @@ $(VENV)/.installed: $(VENV)/.created requirements.txt pyproject.toml
 # The loops are compiled here, so that no page waits for a compiler.
 $(VENV)/.compiled: $(VENV)/.installed $(LOOPS)
 	$(PY) -m kmviz.loops
+	@touch $@
+
+# What the pages open with is made here, so that no visitor waits for it; without it they do.
+$(VENV)/.warm: $(VENV)/.compiled
+	-$(ONE_THREAD) $(PY) -m kmviz.ui.warm
 	@touch $@
 
 $(VENV)/.test-tools: $(VENV)/.installed

@@ -2,7 +2,11 @@
 
 from __future__ import annotations
 
+import os
+
 import pytest
+
+os.environ["KMVIZ_CACHE"] = ""  # pages make everything anew, in servers that tests start as well
 
 #: Parts of tests' names: folders, files, tests. Each takes seconds, or starts processes.
 SLOW = (

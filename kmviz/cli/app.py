@@ -35,7 +35,7 @@ def run(options: argparse.Namespace, console: Console) -> int:
     if not 1 <= options.port <= 65_535:
         raise BadInput(f"--port takes a number from 1 to 65535; got {options.port}.")
     command = [
-        sys.executable, "-m", "streamlit", "run", str(app_folder() / "app.py"),
+        sys.executable, "-m", "kmviz.ui.serve", str(app_folder() / "app.py"),
         "--server.port", str(options.port), "--server.address", options.host,
     ]  # fmt: skip
     with subprocess.Popen(command) as process:

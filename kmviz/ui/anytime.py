@@ -56,7 +56,7 @@ OWN: dict[str, Any] = {
 }  # fmt: skip
 OWN["a"] = two.kept(OWN)
 
-_records, _closings, _times = Shelf(), Shelf(), Shelf()
+_records, _closings, _times = Shelf(), Shelf("anytime orders"), Shelf("anytime times")
 
 
 def possible(problem: Problem) -> list[str]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
-from functools import partial
+from functools import cached_property, partial
 from typing import Any
 
 import pandas as pd
@@ -50,59 +50,87 @@ FIRST = ("name", "accuracy", "disagreement", "batch_us", "batch_ratio", "honest_
 _REPEATS, _SECONDS = 2, 0.1
 _OPEN = "kmviz.open"
 _MOST_VECTORS = 48  # as many as the reduced set's page draws
-_measurements = Shelf()
+_measurements, _found = Shelf(), Shelf("measured")
 
 
 @dataclass(frozen=True, eq=False)
 class Measurements:
-    """What is known of a problem: its bench, and what was found of each setting, by name.
+    """What is known of a problem: what was found of each setting, by name.
 
     Attributes
     ----------
-    bench : Bench
-    rows : dict
-        The finished rows of the table.
+    key : tuple
+        Stands for the problem, and for a visitor's own model of it.
+    make : callable
+        Makes the bench, once somebody asks for it.
     asked : array or None
         Rows whose effort is drawn: the cells of a map, or images; None where neither can be.
+    rows : dict
+        The finished rows of the table.
     efforts : dict
-        The kernel values that each of them takes.
+        The kernel values that each of the rows asked takes.
     """
 
-    bench: Bench
-    rows: dict[str, dict[str, Any]]
-    asked: NDArray[Any] | None = None
+    key: tuple
+    make: Callable[[], Bench]
+    asked: NDArray[Any] | None
+    rows: dict[str, dict[str, Any]] = field(default_factory=dict)
     efforts: dict[str, NDArray[Any]] = field(default_factory=dict)
 
-    def measure(self, name: str) -> None:
-        """Train and measure one setting, unless another session has meanwhile."""
-        if name not in self.rows:
-            self.rows[name] = self.bench.measured(
-                resolve([name])[name], lambda fitted: self.ask(name, fitted)
-            )
+    @cached_property
+    def bench(self) -> Bench:
+        """Where settings are trained and timed."""
+        return self.make()
 
-    def ask(self, name: str, fitted: Any) -> None:
-        """Count what a fitted classifier takes for the rows that are drawn."""
-        steps = None if self.asked is None else steps_of(fitted, self.asked)
+    def measure(self, name: str) -> None:
+        """Train and measure one setting, unless that was done before."""
+        if name not in self.rows:
+            self._take(name, _found.get((self.key, name), lambda: self._measured(name)))
+
+    def missing(self, names: list[str]) -> list[str]:
+        """Return the settings that are still to be measured."""
+        for name in names:
+            found = None if name in self.rows else _found.find((self.key, name))
+            if found is not None:
+                self._take(name, found[0])
+        return [name for name in names if name not in self.rows]
+
+    def _take(self, name: str, found: tuple[dict[str, Any], NDArray[Any] | None]) -> None:
+        row, steps = found
         if steps is not None:
             self.efforts[name] = steps
+        self.rows[name] = row
+
+    def _measured(self, name: str) -> tuple[dict[str, Any], NDArray[Any] | None]:
+        """Return a setting's row, and what it takes for the rows that are drawn."""
+        if name == "exact":
+            return self.bench.exact_row(), self._steps(self.bench.ref.exact)
+        steps: list[NDArray[Any] | None] = []
+        row = self.bench.measured(
+            resolve([name])[name], lambda fitted: steps.append(self._steps(fitted))
+        )
+        return row, steps[0] if steps else None
+
+    def _steps(self, fitted: Any) -> NDArray[Any] | None:
+        return None if self.asked is None else steps_of(fitted, self.asked)
 
 
 def measurements(problem: Problem) -> Measurements:
     """Return what is known of the problem at hand, the exact machine measured at least."""
     own = model.current(problem)
     key = (problem.key, Private(own.digest) if own else "")
-    return _measurements.get(key, lambda: _begun(problem, own), "Measuring: exact machine")
+    text = "Measuring: exact machine"
+    return _measurements.get(key, lambda: _begun(key, problem, own), text)
 
 
-def _begun(problem: Problem, own: Any) -> Measurements:
-    bench = _bench(problem, own)
+def _begun(key: tuple, problem: Problem, own: Any) -> Measurements:
     asked = None
     if own is None and problem.is_plane:
         asked = grid(problem, CELLS)[2]
     elif own is None and problem.image_shape:
         asked = problem.data.X_test
-    known = Measurements(bench, {"exact": bench.exact_row()}, asked)
-    known.ask("exact", bench.ref.exact)
+    known = Measurements(key, partial(_bench, problem, own), asked)
+    known.measure("exact")
     return known
 
 
@@ -110,7 +138,7 @@ def measured(
     known: Measurements, names: list[str], said: Mapping[str, Any] = state.PRESENT
 ) -> pd.DataFrame:
     """Return a row for each setting, measuring what is not known; an interrupted run goes on."""
-    missing = [name for name in names if name not in known.rows]
+    missing = known.missing(names)
     place = st.empty()
     for done, name in enumerate(missing):
         so_far = picture(as_table(known.rows), said)
@@ -296,9 +324,10 @@ def best_estimator(
 
     A download is made outside the visitor's session: whose machine it is, is known by now.
     """
-    name, ref = best_method(table), known.bench.ref
+    name = best_method(table)
 
     def make() -> bytes:
+        ref = known.bench.ref
         fitted = ref.exact if name == "exact" else trained(resolve([name])[name], ref)[0]
         return problem.packed(fitted)
 

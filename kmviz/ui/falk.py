@@ -53,7 +53,8 @@ MOST_TIMES = 8
 #: Test rows that an SVM of their own is trained for.
 LAZY_ROWS = 200
 
-_regions, _sweeps, _asked, _gaps = Shelf(), Shelf(), Shelf(), Shelf()
+_regions, _sweeps = Shelf("local regions"), Shelf("local sweep")
+_asked, _gaps = Shelf("local answers"), Shelf("local gap")
 
 
 @dataclass(frozen=True, eq=False)
@@ -141,7 +142,7 @@ def page(problem: Problem, said: Mapping[str, Any] = state.PRESENT) -> Page:
     k, select = min(said["k"], len(problem.data.X_train)), said["select"]
     chosen = parameters(problem, k, cover_of(k, said), said)
     shown = show(problem, "falk", chosen, MOST_ROWS)
-    reading, clf = shown.study.read(select=select), shown.study.classifier(select=select)
+    clf, reading = shown.study.classifier(select=select), _read(problem, shown.study, select)
     record = clf.trace(problem.x)
     return Page(
         shown, select, clf, reading, record, clf.local_model(record.model),
@@ -289,8 +290,12 @@ def _trained(problem: Problem, chosen: dict[str, Any], asked: NDArray[Any]) -> S
 
 def read(problem: Problem, page: Page, size: Size) -> LocalReading:
     """Return what the models of one size make of the test rows, asked once."""
-    key = (_key(problem), size.k, page.select)
-    return _asked.get(key, lambda: size.study.read(select=page.select))
+    return _read(problem, size.study, page.select)
+
+
+def _read(problem: Problem, study: Any, select: str) -> LocalReading:
+    k = study.fitted.n_neighbors
+    return _asked.get((_key(problem), k, select), lambda: study.read(select=select))
 
 
 def sweep(problem: Problem, page: Page) -> pd.DataFrame:

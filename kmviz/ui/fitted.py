@@ -25,7 +25,7 @@ from kmviz.ui.work import Private, Shelf
 #: Test rows that a study reads; more are sampled, evenly.
 MOST_ROWS = 2_000
 
-_fitted, _studies = Shelf(), Shelf()
+_fitted, _studies = Shelf("fitted"), Shelf("study")
 #: Classifiers that others are refitted from: they hold what calibrates them.
 _sources = Shelf()
 

@@ -52,7 +52,7 @@ COMPARED: dict[str, dict[str, Any]] = {
 WINDOWS = (0, 2, 10, 50, 200)
 FEW = 500
 
-_tables, _prices = Shelf(), Shelf()
+_tables, _prices = Shelf("nsv trade-off"), Shelf()
 
 
 def shown(problem: Problem, said: Mapping[str, Any] = state.PRESENT) -> Shown:

@@ -29,7 +29,7 @@ MOST_ITERATIONS = 2_000_000
 MOST_SECONDS, CACHE_BYTES, CACHED, NANOSECONDS, A_FEATURE = 6.0, 200 * 2**20, 3.0, 10.0, 0.1
 #: Rows times steps of a training that is not done ten times over.
 LONG = 1.5e8
-_loaded, _trained = Shelf(), Shelf()
+_loaded, _trained = Shelf(), Shelf("machine")
 _REMEDY = "Choose a smaller gamma, degree or C on the left, or fewer rows."
 
 

@@ -48,7 +48,7 @@ MOST_VECTORS, MOST_ROWS, TIMED_ROWS = 48, 10_000, 500
 #: Vectors that are found before the page is drawn, where no more are asked for.
 FIRST_VECTORS = 10
 
-_pages, _curves = Shelf(), Shelf()
+_pages, _curves = Shelf(), Shelf("reduced curves")
 
 
 @dataclass(frozen=True, eq=False)

@@ -55,7 +55,7 @@ GROWN, TAKEN_BACK = 12, 20
 #: Vectors of the reduced set beside the tree, at most.
 MOST_REDUCED = 16
 
-_studies, _curves = Shelf(), Shelf()
+_studies, _curves = Shelf(), Shelf("tree heights")
 
 
 def shown(problem: Problem, said: Mapping[str, Any] = state.PRESENT) -> Shown:

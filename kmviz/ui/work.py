@@ -5,7 +5,8 @@ choice made meanwhile ends the work at its next report, as Streamlit ends a run 
 
 What is made of embedded data is kept for all sessions. What is made of a visitor's own is kept in
 that visitor's session, and goes with it: its key holds a `Private` name. Both are bounded by the
-memory that they take: what was not asked for the longest goes first.
+memory that they take: what was not asked for the longest goes first. A shelf with a name keeps what
+took long on disk as well.
 """
 
 from __future__ import annotations
@@ -20,6 +21,7 @@ from typing import Any, TypeVar
 import streamlit as st
 
 from kmviz.methods import progress
+from kmviz.ui import store
 from kmviz.ui.pool import POOL, is_inside
 from kmviz.ui.sizes import size_of
 
@@ -85,20 +87,32 @@ class Kept:
 
 _shared = Kept(SHARED_BYTES)
 _own: ContextVar[Kept | None] = ContextVar("_own", default=None)
+#: Whether something is being made that is to be kept on disk as a whole.
+_storing: ContextVar[bool] = ContextVar("_storing", default=False)
 
 
 class Shelf:
-    """What was made, by key; each thing is made once for all who ask."""
+    """What was made, by key; each thing is made once for all who ask.
+
+    Parameters
+    ----------
+    name : str
+        What is embedded data's and took long is kept on disk under this name; without one nothing
+        is. Of things that are made of one another the outermost is kept.
+    """
+
+    def __init__(self, name: str = "") -> None:
+        self.name = name
 
     def get(self, key: Hashable, make: Callable[[], Made], text: str = "") -> Made:
         """Return what `key` stands for, making it behind a bar that begins with `text`.
 
         Without a text it is made at once, in the page's own run: for what takes a moment.
         """
-        kept, place = (self._own() if is_private(key) else _shared), (id(self), key)
-        found = kept.find(place)
+        found = self.find(key)
         if found is None:
-            found = (shown(lambda: self._made(kept, place, make), text, place),)
+            kept = self._kept(key)
+            found = (shown(lambda: self._made(kept, key, make), text, (id(self), key)),)
         return found[0]
 
     def later(self, key: Hashable, make: Callable[[], Made], text: str) -> Made | None:
@@ -111,24 +125,43 @@ class Shelf:
         ----------
         make : reads no choice from the session: the page has given them back by then
         """
-        if self.holds(key):
-            return self.get(key, make)
+        found = self.find(key)
+        if found is not None:
+            return found[0]
         asked, once = (st.session_state.setdefault(name, {}) for name in (_LATER, _ONCE))
         if (id(self), key) not in once:
             asked[id(self), key] = lambda: self.get(key, make, text)
         return None
 
-    def holds(self, key: Hashable) -> bool:
-        """Whether it is made already."""
-        kept = self._own() if is_private(key) else _shared
-        return kept.find((id(self), key)) is not None
+    def find(self, key: Hashable) -> tuple[Any] | None:
+        """Return what is kept in memory or on disk, alone in a tuple."""
+        found = self._kept(key).find((id(self), key))
+        if found is None and self._is_stored(key):
+            found = store.load(self.name, key)
+            if found is not None:
+                _shared.put((id(self), key), found[0])
+        return found
 
-    def _made(self, kept: Kept, place: Hashable, make: Callable[[], Made]) -> Made:
-        found = kept.find(place)  # another session may have made it meanwhile
-        if found is None:
-            found = (make(),)
-            kept.put(place, found[0])
-        return found[0]
+    def _made(self, kept: Kept, key: Hashable, make: Callable[[], Made]) -> Made:
+        found = kept.find((id(self), key))  # another session may have made it meanwhile
+        if found is not None:
+            return found[0]
+        is_stored = self._is_stored(key) and not _storing.get()
+        token, start = _storing.set(is_stored or _storing.get()), time.thread_time()
+        try:
+            made = make()
+        finally:
+            _storing.reset(token)
+        kept.put((id(self), key), made)
+        if is_stored:
+            store.save(self.name, key, made, time.thread_time() - start)
+        return made
+
+    def _is_stored(self, key: Hashable) -> bool:
+        return bool(self.name) and not is_private(key)
+
+    def _kept(self, key: Hashable) -> Kept:
+        return self._own() if is_private(key) else _shared
 
     def _own(self) -> Kept:
         """What this session keeps for itself; in a job, what the session does that waits."""

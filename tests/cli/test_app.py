@@ -42,14 +42,14 @@ def test_it_starts_the_app_on_this_machine_only(started, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     assert main(["-q", "app"]) == 0
     command = started[0].command
-    assert command[:4] == [sys.executable, "-m", "streamlit", "run"]
-    assert command[4] == str(places.app_folder() / "app.py")
-    assert command[5:] == ["--server.port", "8501", "--server.address", "localhost"]
+    assert command[:3] == [sys.executable, "-m", "kmviz.ui.serve"]
+    assert command[3] == str(places.app_folder() / "app.py")
+    assert command[4:] == ["--server.port", "8501", "--server.address", "localhost"]
 
 
 def test_port_and_host_can_be_chosen(started):
     assert main(["-q", "app", "--port", "8600", "--host", "0.0.0.0"]) == 0
-    assert started[0].command[5:] == ["--server.port", "8600", "--server.address", "0.0.0.0"]
+    assert started[0].command[4:] == ["--server.port", "8600", "--server.address", "0.0.0.0"]
 
 
 def test_an_interrupt_ends_the_server(started, monkeypatch):

@@ -1,0 +1,32 @@
+"""Start the app with everything imported: the first visitor does not wait for it.
+
+    python -m kmviz.ui.serve app.py --server.port 8501
+
+takes what `streamlit run` takes. What comes before the port opens is imports alone; what the pages
+open with is made by `python -m kmviz.ui.warm`, once.
+"""
+
+from __future__ import annotations
+
+import sys
+from importlib import import_module
+from pkgutil import iter_modules
+
+from streamlit.web.cli import main
+
+from kmviz import ui
+
+_ASIDE = ("kmviz.ui.serve", "kmviz.ui.warm")
+
+
+def preload() -> None:
+    """Import all that any page imports."""
+    for module in iter_modules(ui.__path__, f"{ui.__name__}."):
+        if module.name not in _ASIDE:
+            import_module(module.name)
+
+
+if __name__ == "__main__":
+    preload()
+    sys.argv = ["streamlit", "run", *sys.argv[1:]]
+    main()

@@ -2,8 +2,12 @@
 
 Each visitor opens a page, then changes one control after the other by its address, as the Back
 button does, with a pause in between. An answer is the time from the request to the end of the
-script that it started. The server's memory is taken before the first visitor, at its highest, and
-after the last has left. Times are wall time, so that they want a quiet machine.
+script that it started. Controls that answer live ask no server, and add nothing here.
+
+The server's memory is taken before the first visitor, at its highest, after the last has left, and
+after a second, shorter class of the same visitors: what caches keep is there after the first, so
+that growth by the second is what is never given back. A leak is an address that the server writes
+for one visitor with a choice of another's. Times are wall time, so that they want a quiet machine.
 """
 
 from __future__ import annotations
@@ -16,6 +20,7 @@ import time
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
+from urllib.parse import parse_qs
 
 import pandas as pd
 import websockets
@@ -50,6 +55,7 @@ class Visitor:
     seed: int
     seconds: list[float] = field(default_factory=list)
     errors: list[str] = field(default_factory=list)
+    leaks: list[str] = field(default_factory=list)
 
     async def stay(self, until: float, pause: float, moves: int = 10**9) -> None:
         """Open a page and move controls until a time, or so many."""
@@ -83,11 +89,27 @@ class Visitor:
             while True:
                 heard = ForwardMsg.FromString(await socket.recv())
                 kind = heard.WhichOneof("type")
+                if kind == "page_info_changed":
+                    self._note_others(heard.page_info_changed.query_string, choice)
                 if kind == "delta" and heard.delta.new_element.HasField("exception"):
                     said = heard.delta.new_element.exception
                     self.errors.append(f"{page} {choice}: {said.type} {said.message}")
                 if kind == "script_finished" and heard.script_finished != 2:  # not for a rerun
                     return
+
+    def _note_others(self, written: str, choice: dict[str, str]) -> None:
+        """Note what the server writes into the address that this visitor did not choose."""
+        for name, values in parse_qs(written).items():
+            if name in choice and not is_same(values[-1], choice[name]):
+                self.leaks.append(f"{name}={values[-1]} for {choice}")
+
+
+def is_same(written: str, chosen: str) -> bool:
+    """Whether two texts are the same choice: the same word, or the same number."""
+    try:
+        return float(written) == float(chosen)
+    except ValueError:
+        return written == chosen
 
 
 async def class_of(
@@ -131,13 +153,18 @@ def measured(n: int, seconds: float) -> dict[str, Any]:
         visitors = asyncio.run(watched())
         time.sleep(5.0)
         after = resident(process.pid)
-    spent = [s for visitor in visitors for s in visitor.seconds]
+        visitors += asyncio.run(class_of(address, n, seconds / 3))
+        time.sleep(5.0)
+        again = resident(process.pid)
+    spent = [s for visitor in visitors[:n] for s in visitor.seconds]
     if len(spent) < 2:
         raise RuntimeError(f"{n} visitors had {len(spent)} answers in {seconds:.0f} s.")
     return {
         "sessions": n, "seconds": seconds, "answers": len(spent),
         "median_s": statistics.median(spent), "p95_s": statistics.quantiles(spent, n=20)[-1],
         "worst_s": max(spent), "errors": sum(len(v.errors) for v in visitors),
+        "leaks": sum(len(v.leaks) for v in visitors),
         "first_error": next((e for v in visitors for e in v.errors), ""),
         "memory_before_MB": before, "memory_highest_MB": highest, "memory_after_MB": after,
+        "memory_again_MB": again,
     }  # fmt: skip

@@ -17,11 +17,15 @@ import numpy as np
 from numpy.typing import NDArray
 
 from kmviz.evaluation.cost import cpu_seconds, one_thread
+from kmviz.machines import KernelMachine
 from kmviz.traces import NSVReading
 
 #: Queries that are timed together: for a walk, and for the exact machine, whose matrix product
 #: takes fewer seconds per query the more there are.
 TIMED, TIMED_EXACT = 128, 1_000
+
+#: Seconds that each timing lasts at least.
+SHORT = 0.002
 
 
 @dataclass(frozen=True)
@@ -61,7 +65,15 @@ class Prices:
         return self.exact / self.mean(reading)
 
 
-def prices(clf: Any, X: NDArray[Any], repeats: int = 3) -> Prices:
+def exact_price(machine: KernelMachine, X: NDArray[Any], repeats: int = 3) -> float:
+    """Return the CPU seconds per query of all vectors in one matrix product, in float32."""
+    many = np.ascontiguousarray(X[:TIMED_EXACT])
+    decide = partial(machine.decision_function, many, dtype=np.float32)
+    with one_thread():
+        return cpu_seconds(decide, repeats, SHORT, thread_time) / len(many)
+
+
+def prices(clf: Any, X: NDArray[Any], repeats: int = 3, exact: float | None = None) -> Prices:
     """Measure the prices of a fitted NSVClassifier of two classes.
 
     Parameters
@@ -69,6 +81,8 @@ def prices(clf: Any, X: NDArray[Any], repeats: int = 3) -> Prices:
     clf : NSVClassifier
     X : array of shape (n, d)
         Queries, as the machine takes them (past a pipeline's first steps); up to 1,000 are asked.
+    exact : float, optional
+        `exact_price` of its machine, where that is known.
 
     Examples
     --------
@@ -84,10 +98,9 @@ def prices(clf: Any, X: NDArray[Any], repeats: int = 3) -> Prices:
     engine, rows = clf.engines_[0], np.ascontiguousarray(X[:TIMED])
     n, m, stages = len(rows), engine.machine.n_vectors, n_stages(engine)
 
-    def seconds(call: Any, asked: int = n) -> float:
-        return cpu_seconds(call, repeats, 0.005, thread_time) / asked
+    def seconds(call: Any) -> float:
+        return cpu_seconds(call, repeats, SHORT, thread_time) / n
 
-    many = np.ascontiguousarray(X[:TIMED_EXACT])
     with one_thread():
         ends = [seconds(partial(engine.answers, rows, ending_at(engine, s))) for s in range(stages)]
         first = seconds(partial(engine.answers, rows, ending_at(engine, stages)))
@@ -95,8 +108,8 @@ def prices(clf: Any, X: NDArray[Any], repeats: int = 3) -> Prices:
         decided = np.nan
         if engine.tables.filtered:
             decided = seconds(partial(engine.answers, rows, ending_at(engine, -1)))
-        decide = partial(engine.machine.decision_function, many, dtype=np.float32)
-        exact = seconds(decide, len(many))
+    if exact is None:
+        exact = exact_price(engine.machine, X, repeats)
     return Prices(exact, decided, tuple(ends), first, max(whole - first, 0.0) / max(m - 1, 1))
 
 

@@ -2,7 +2,10 @@
 
 `load` reads what its caller chose to trust. A server has no such choice: here a file may hold an
 SVM and the steps before it, nothing that starts processes, writes folders, trains for minutes or
-unfolds to more columns than a page can serve.
+unfolds to more vectors or columns than a page can serve.
+
+What is taken is asked in the server's own process: within these limits a page's thousands of rows
+take it some seconds, done by the pool that bounds all long work, and some hundred megabytes.
 """
 
 from __future__ import annotations
@@ -25,6 +28,9 @@ MOST_BYTES = 256 * 2**20
 
 #: Columns that a step may make of a row, and powers that it may raise them to.
 MOST_COLUMNS, MOST_DEGREE = 10_000, 20
+
+#: Support vectors of a machine, and numbers in all of them: what each row is compared with.
+MOST_VECTORS, MOST_NUMBERS = 20_000, 2**24
 
 #: Steps of training where a method trains the machine again, and the cost of an error.
 MOST_ITERATIONS, MOST_C = 2_000_000, 1e9
@@ -90,6 +96,7 @@ def load_from_stranger(content: bytes, name: str) -> Any:
 
 def _refuse_no_machine(estimator: Any, name: str) -> None:
     try:
+        _refuse_large(last_step(estimator))
         machine = KernelMachine.from_estimator(estimator)
         width, n_classes = int(estimator.n_features_in_), len(estimator.classes_)
     except Exception as error:
@@ -103,6 +110,16 @@ def _refuse_no_machine(estimator: Any, name: str) -> None:
         raise StorageError(f"{name} has weights that are no numbers. Train and store it again.")
     if not 0 < width <= MOST_COLUMNS:
         raise StorageError(f"{name} takes {width:,} columns; at most {MOST_COLUMNS:,} are served.")
+
+
+def _refuse_large(machine: Any) -> None:
+    """Look at sizes before anything is computed from them."""
+    m, width = len(getattr(machine, "support_", ())), int(machine.n_features_in_)
+    if m > MOST_VECTORS or m * width > MOST_NUMBERS:
+        raise ValueError(
+            f"it has {m:,} support vectors of {width:,} columns; at most {MOST_VECTORS:,}, and "
+            f"{MOST_NUMBERS:,} numbers in all, are served here."
+        )
 
 
 def _type_of(node: dict[str, Any]) -> str:

@@ -9,7 +9,7 @@ import numpy as np
 import pandas as pd
 
 from kmviz.evaluation.cost import step_summary
-from kmviz.evaluation.prices import TIMED_EXACT, Prices, prices
+from kmviz.evaluation.prices import TIMED_EXACT, Prices, exact_price, prices
 from kmviz.figures import nsv as figures
 from kmviz.traces import NSVReading, NSVTrace
 from kmviz.ui import nsv_calibration, state, two
@@ -52,7 +52,7 @@ COMPARED: dict[str, dict[str, Any]] = {
 WINDOWS = (0, 2, 10, 50, 200)
 FEW = 500
 
-_tables, _prices = Shelf("nsv trade-off"), Shelf()
+_tables, _prices, _exact = Shelf("nsv trade-off"), Shelf(), Shelf()
 
 
 def shown(problem: Problem, said: Mapping[str, Any] = state.PRESENT) -> Shown:
@@ -138,7 +138,12 @@ def honest(now: Shown, chosen: dict[str, Any], reading: NSVReading) -> float:
 
 
 def _measured(now: Shown, clf: Any) -> Prices:
-    return prices(clf, now.problem.svc_rows(now.problem.data.X_test[:TIMED_EXACT]))
+    X, machine = (
+        now.problem.svc_rows(now.problem.data.X_test[:TIMED_EXACT]),
+        clf.engines_[0].machine,
+    )
+    exact = _exact.get(now.problem.key, lambda: exact_price(machine, X), "Timing")
+    return prices(clf, X, exact=exact)
 
 
 def tradeoff(problem: Problem) -> pd.DataFrame:

@@ -93,3 +93,12 @@ def test_a_bomb_is_smaller_here(monkeypatch):
     monkeypatch.setattr(strangers, "MOST_BYTES", 1_000)
     with pytest.raises(StorageError, match="unfolds to"):
         strangers.load_from_stranger(dumps(SVC().fit(X, y)), "m.skops")
+
+
+@pytest.mark.parametrize("limit", ["MOST_VECTORS", "MOST_NUMBERS"])
+def test_more_vectors_than_a_page_can_ask_are_refused(monkeypatch, limit):
+    content = dumps(SVC().fit(X, y))
+    assert strangers.load_from_stranger(content, "m.skops").n_features_in_ == X.shape[1]
+    monkeypatch.setattr(strangers, limit, 5)
+    with pytest.raises(StorageError, match="support vectors of 2 columns; at most"):
+        strangers.load_from_stranger(content, "m.skops")

@@ -55,3 +55,54 @@ def unbeaten(n_rows: int, n_classes: int, ask: Ask) -> Ints:
                     lost = (ask(int(place[first, second]), rows) < 0) == (own == first)
                     champion[rows[lost]] = -1
     return champion
+
+
+def settle(
+    outputs: NDArray[Any], known: NDArray[np.bool_], n_classes: int, ask: Ask, scale: Any = 1.0
+) -> Ints:
+    """Return the class that wins all its pairs, where some outputs are known and others guessed.
+
+    Of the classes that no known output beats, the one that the guesses put furthest ahead is asked
+    for: its guessed pairs become known, until one has won all of them, or all classes are beaten
+    (-1). `outputs` and `known` take what was asked.
+
+    Parameters
+    ----------
+    outputs : array of shape (n, p)
+        Of each pair of classes, in the order of `itertools.combinations`.
+    known : array of shape (n, p)
+    scale : array of shape (p,)
+        What guesses are compared in.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from kmviz.methods.elimination import settle
+    >>> guesses, asked = np.array([[1.0, 0.1, -3.0]]), np.array([[1.0, -2.0, -3.0]])
+    >>> settle(guesses, np.array([[True, False, True]]), 3, lambda pair, i: asked[i, pair])
+    array([2])
+    """
+    first, second = np.triu_indices(n_classes, 1)
+    place = np.zeros((n_classes, n_classes), dtype=np.intp)
+    place[first, second] = place[second, first] = np.arange(len(first))
+    winner, rows = np.full(len(outputs), -1), np.arange(len(outputs))
+    while len(rows):
+        out, sure = outputs[rows], known[rows]
+        lead = np.full((len(rows), n_classes, n_classes), np.inf)
+        lead[:, first, second], lead[:, second, first] = out * scale, -out * scale
+        lost = np.zeros(lead.shape, dtype=bool)
+        lost[:, first, second] = sure & ~(out >= 0)
+        lost[:, second, first] = sure & (out >= 0)  # 0 is the first one's
+        beaten = np.asarray(lost.any(axis=2))
+        best = np.where(beaten, -np.inf, lead.min(axis=2)).argmax(axis=1)
+        own = np.zeros((len(rows), len(first)), dtype=bool)
+        np.put_along_axis(own, place[best], True, axis=1)
+        own[:, 0] = (best == 0) | (best == 1)  # the diagonal of `place` points there, too
+        own &= ~sure
+        alive, asks = (~beaten).any(axis=1), own.any(axis=1)
+        winner[rows[alive & ~asks]] = best[alive & ~asks]
+        for pair in np.flatnonzero(own[alive].any(axis=0)):
+            asked = rows[alive & own[:, pair]]
+            outputs[asked, pair], known[asked, pair] = ask(int(pair), asked), True
+        rows = rows[alive & asks]
+    return winner

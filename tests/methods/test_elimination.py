@@ -8,7 +8,7 @@ from sklearn.svm import SVC
 from kmviz import NSVClassifier
 from kmviz.loops.shared import first_with_most_votes
 from kmviz.machines.pairs import by_votes
-from kmviz.methods.elimination import unbeaten
+from kmviz.methods.elimination import settle, unbeaten
 from kmviz.methods.nsv import classifier
 
 
@@ -37,6 +37,28 @@ def test_who_wins_all_pairs_wins_the_vote(n_classes, values):
     if 0.0 not in values:  # libsvm gives a zero to the second class, scikit-learn to the first
         first_with_most_votes(outputs, n_classes, found)
         np.testing.assert_array_equal(found[sure], winner[sure])
+
+
+@pytest.mark.parametrize("n_classes", [3, 5, 8])
+@pytest.mark.parametrize("values", [[-1.0, 1.0], [-1.0, 0.0, 1.0]], ids=str)
+def test_guesses_that_are_asked_about_give_the_class_that_wins_all(n_classes, values):
+    rng = np.random.default_rng(n_classes)
+    n_pairs = n_classes * (n_classes - 1) // 2
+    truth = rng.choice(values, size=(400, n_pairs)) * rng.uniform(0.1, 1.0, size=(400, n_pairs))
+    known = rng.random(truth.shape) < 0.5
+    guesses, asked = np.where(known, truth, rng.normal(size=truth.shape)), known.copy()
+
+    def ask(pair, rows):
+        assert not asked[rows, pair].any()  # none twice, and none that was known
+        asked[rows, pair] = True
+        return truth[rows, pair]
+
+    winner = settle(guesses, known, n_classes, ask)
+    np.testing.assert_array_equal(known, asked)
+    np.testing.assert_array_equal(
+        winner, unbeaten(len(truth), n_classes, lambda pair, rows: truth[rows, pair])
+    )
+    assert asked.mean() < 0.95
 
 
 def test_few_pairs_are_asked_where_classes_are_apart():

@@ -11,8 +11,8 @@ from sklearn.svm import SVC
 from kmviz import NSVClassifier
 from kmviz.io.storage import StorageError, dumps, load
 from kmviz.kernels import Normalized, Polynomial
-from kmviz.methods.nsv.shared import leads
-from kmviz.methods.nsv.walk import reduced_kernel
+from kmviz.methods.nsv.landmarks import Landmarks
+from kmviz.methods.nsv.shared import leading, leads
 
 X, Y = load_digits(return_X_y=True)
 FEW = Y < 4
@@ -28,28 +28,65 @@ def clf(request):
     return clf.fit(TRAIN, X_calibration=CALIBRATION)
 
 
-def test_the_loop_equals_its_twin(clf):
-    shared = clf.shared_
+def test_stages_equal_what_they_say_in_words(clf):
+    shared, landmarks = clf.shared_.under(2.0), clf.shared_.landmarks
+    needed = shared.needed + 2.0
     outputs, stage, winner = shared.run(QUERIES)
     assert set(stage) >= {-1, 0}  # else this proves little
     for r, x in enumerate(QUERIES[:60]):
-        values = reduced_kernel(shared.early, x)
-        for s, end in enumerate(shared.early.ends):
-            said = values(0, int(end)) @ shared.weights[s, :end] - shared.bias[s]
-            who, lead = leads(said[None], shared.scale[s], shared.n_classes)
-            if s == stage[r] or s == len(shared.early.ends) - 1:
+        for s, end in enumerate(shared.ends):
+            values = landmarks.values(landmarks.read(x[None]), 0, int(end))
+            z = values @ shared.weights[s, :end] - shared.bias[s]
+            who, lead = leads(z, shared.n_classes)
+            if s == stage[r] or s == len(shared.ends) - 1:
                 break
-            assert lead[0] <= shared.needed[s] + 1e-3
+            assert lead[0] <= needed[s] + 1e-3
         assert winner[r] == who[0]
-        assert (lead[0] > shared.needed[s]) == (stage[r] >= 0)
-        np.testing.assert_allclose(outputs[r], said, rtol=0, atol=1e-4 * np.abs(said).max())
+        assert (lead[0] > needed[s]) == (stage[r] >= 0)
+        np.testing.assert_allclose(outputs[r] * shared.scale[s], z[0], rtol=1e-3, atol=2e-3)
+
+
+def test_landmarks_are_kernel_values(clf):
+    form = clf.engines_[0].form
+    narrow, wide = (TRAIN, QUERIES[:50]), (np.tile(TRAIN, 3), np.tile(QUERIES[:50], 3))
+    for support, rows in (narrow, wide):  # 61 pixels are ever dark: 64 components hold all of them
+        landmarks = Landmarks(support[:20], form, support, np.float64)
+        assert landmarks.projects == (support.shape[1] > 128)
+        found = landmarks.values(landmarks.read(rows), 0, 20)
+        np.testing.assert_allclose(found, form(rows, support[:20]), rtol=0, atol=1e-3)
+
+
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+def test_the_loop_equals_its_twin(dtype):
+    rng = np.random.default_rng(0)
+    for n_classes in (3, 5, 10):
+        n_pairs = n_classes * (n_classes - 1) // 2
+        outputs = rng.integers(-2, 9, size=(500, n_pairs)).astype(dtype)
+        outputs[0, 0], outputs[1] = np.nan, -0.0
+        for one, other in zip(leading(outputs, n_classes), leads(outputs, n_classes), strict=True):
+            np.testing.assert_array_equal(one, other)
 
 
 def test_rows_are_answered_alike_alone_and_among_others(clf):
-    together = clf.shared_.run(QUERIES)
+    outputs, stage, winner = clf.shared_.run(QUERIES)
     for r in range(40):
-        for alone, among in zip(clf.shared_.run(QUERIES[r : r + 1]), together, strict=True):
-            np.testing.assert_array_equal(alone[0], among[r])
+        alone = clf.shared_.run(QUERIES[r : r + 1])
+        np.testing.assert_allclose(alone[0][0], outputs[r], rtol=0, atol=1e-3)
+        assert (alone[1][0], alone[2][0]) == (stage[r], winner[r])
+
+
+def test_single_pairs_are_asked_where_machines_are_large(clf):
+    other = pickle.loads(pickle.dumps(clf))
+    other.shared_ = other.shared_.under(2.0)
+    other.shared_.by_pairs, other.shared_.sure = True, clf.shared_.needed[-1]
+    stage, steps = other.shared_.run(QUERIES)[1], other.answer_pairs(QUERIES)[1]
+    asked = steps[:, 1:].any(axis=1)
+    assert asked.any()
+    assert not asked[stage >= 0].any()
+    assert (steps[asked] > 0).sum(axis=1).mean() < 5  # of 6 pairs, with the stages'
+    voted = other.classes_[other.winners(other.decision_function(QUERIES))]
+    np.testing.assert_array_equal(other.predict(QUERIES), voted)
+    assert np.mean(voted != clf.estimator_.predict(QUERIES)) <= 0.01
 
 
 def test_predict_is_the_vote_of_decision_function(clf):
@@ -61,7 +98,7 @@ def test_predict_is_the_vote_of_decision_function(clf):
 
 def test_steps_are_the_vectors_asked(clf):
     stage = clf.shared_.run(QUERIES)[1]
-    steps, ends = clf.steps(QUERIES), clf.shared_.early.ends
+    steps, ends = clf.steps(QUERIES), clf.shared_.ends
     np.testing.assert_array_equal(steps[stage == 0], ends[0])
     distinct = len(np.unique(np.vstack([m.vectors for m in clf.machines_]), axis=0))
     np.testing.assert_array_equal(steps[stage < 0], ends[-1] + distinct)
@@ -101,7 +138,7 @@ def test_stored_and_loaded(clf):
         np.testing.assert_array_equal(again.predict(QUERIES), clf.predict(QUERIES))
         np.testing.assert_array_equal(again.steps(QUERIES), clf.steps(QUERIES))
     broken = pickle.loads(pickle.dumps(clf))
-    broken.shared_.early = broken.shared_.early._replace(ends=np.array([10**6]))
+    broken.shared_.ends = np.array([10**6])
     with pytest.raises(StorageError):
         load(dumps(broken))
 

@@ -107,8 +107,8 @@ class NSVClassifier(MachineClassifier):
     shared_ : SharedStages or None
         With several classes and `start="reduced"`: reduced vectors that all pairs share, where
         calibration rows are unseen by the machines (a frozen estimator, or `X_calibration`). What
-        they do not decide is asked of the exact machines; window and filter then change traces
-        alone.
+        they do not decide is asked of the exact machines where these are small, of the pairs that
+        can still change the prediction where they are large; the filter then changes traces alone.
 
     Examples
     --------
@@ -214,25 +214,25 @@ class NSVClassifier(MachineClassifier):
         if len(self.classes_) == 2:
             return super().predict(X)
         rows = self._rows(X)
-        winner = np.full(len(rows), -1)
         if self.shared_ is not None:
-            _, stage, led = self.shared_.run(rows)
-            winner = np.where(stage >= 0, led, -1)
-        elif rows.size >= MANY:
-            winner = unbeaten(
-                len(rows), len(self.classes_), lambda pair, i: self.engines_[pair].run(rows[i])[0]
-            )
+            outputs, winner = self.shared_.answer(rows, self.engines_)
+        else:
+            winner = np.full(len(rows), -1)
+            if rows.size >= MANY:
+                winner = unbeaten(
+                    len(rows),
+                    len(self.classes_),
+                    lambda pair, i: self.engines_[pair].run(rows[i])[0],
+                )
         rest = np.flatnonzero(winner < 0)
         if len(rest):
-            some = rows[rest] if len(rest) < len(rows) else rows
-            winner[rest] = self.winners(self._aggregate(self._pairs_alone(some)))
+            if self.shared_ is None:
+                some = rows[rest] if len(rest) < len(rows) else rows
+                outputs = np.column_stack([engine.run(some)[0] for engine in self.engines_])
+            else:
+                outputs = outputs[rest]
+            winner[rest] = self.winners(self._aggregate(outputs))
         return self.classes_[winner]
-
-    def _pairs_alone(self, rows: NDArray[Any]) -> NDArray[np.float64]:
-        """Outputs of all pairs where no shared stage has decided."""
-        if self.shared_ is not None:
-            return self.shared_.exactly(rows, self.machines_)
-        return np.column_stack([engine.run(rows)[0] for engine in self.engines_])
 
     def _runs(self, X: Any) -> list[tuple[NDArray[np.float64], NDArray[np.intp]]]:
         if getattr(self, "shared_", None) is None:
@@ -248,10 +248,8 @@ class NSVClassifier(MachineClassifier):
         if self.shared_ is None:
             found = [engine.run(rows) for engine in self.engines_]
             return np.column_stack([f[0] for f in found]), np.column_stack([f[1] for f in found])
-        outputs, asked = self.shared_.answer(rows, self.machines_)
-        steps = np.zeros(outputs.shape, dtype=np.intp)
-        steps[:, 0] = asked
-        return outputs, steps
+        steps = np.empty((len(rows), len(self.engines_)), dtype=np.intp)
+        return self.shared_.answer(rows, self.engines_, steps)[0], steps
 
     def refitted(self, **parameters: Any) -> NSVClassifier:
         """Return what `fit` would give with other parameters, without training anything.
@@ -358,7 +356,7 @@ class NSVClassifier(MachineClassifier):
     def _shared_stages(self, calibrated: list[Calibrated]) -> SharedStages:
         first = self.engines_[0]
         shared = SharedStages(
-            self.machines_, first.form, first.candidates,
+            self.machines_, first.form,
             np.concatenate([part.rows for part in calibrated[0].parts]),
             lambda outputs: self.winners(self._aggregate(outputs)),
         )  # fmt: skip
@@ -367,7 +365,7 @@ class NSVClassifier(MachineClassifier):
     def count_overhead(self) -> None:
         """Say anew what a query costs beside its steps."""
         of_pairs = float(sum(engine.overhead for engine in self.engines_))
-        self.overhead_ = of_pairs if self.shared_ is None else self.shared_.overhead
+        self.overhead_ = of_pairs if self.shared_ is None else self.shared_.overhead(self.engines_)
 
     def _held_out(self, X: Any, y: Any, seed: int) -> tuple[Any, Any, Any]:
         """Hold a quarter of the rows out, before anything is trained."""

@@ -89,7 +89,7 @@ def build_early(reduction: Reduction, form: Any, t: Tables) -> Early:
         row[: len(found)] = found
     embedded = np.vstack([np.zeros((1, t.vectors.shape[1])), form.embed(reduction.vectors)])
     unit_gamma, unit_coef0 = unit_scale(form) or (0.0, 1.0)
-    rows, offsets = _for_input(embedded, unit_gamma, unit_coef0, reduction.vectors.shape[1])
+    rows, offsets = input_form(embedded, unit_gamma, unit_coef0, reduction.vectors.shape[1])
     dtype = t.vectors.dtype
     return Early(
         t.kind, t.gamma, t.coef0, t.degree, unit_gamma, unit_coef0, 0.0, 0.0,
@@ -102,7 +102,7 @@ def build_early(reduction: Reduction, form: Any, t: Tables) -> Early:
     )  # fmt: skip
 
 
-def _for_input(rows: Floats, gamma: float, coef0: float, d: int) -> tuple[Floats, Floats]:
+def input_form(rows: Floats, gamma: float, coef0: float, d: int) -> tuple[Floats, Floats]:
     """Return what multiplies input rows in place of embedded ones, and what is added.
 
     [sqrt(g) x, sqrt(c)].v = x.(sqrt(g) v[:d]) + sqrt(c) v[d]
@@ -119,7 +119,7 @@ def with_linear(early: Early, linear: Any) -> Early:
     rows[0] = 0.0
     if linear is not None:
         d, (weights, bias) = rows.shape[1], linear
-        found, last = _for_input(weights[None], early.unit_gamma, early.unit_coef0, d)
+        found, last = input_form(weights[None], early.unit_gamma, early.unit_coef0, d)
         rows[0], offset = found[0], last[0]
     return early._replace(rows=rows, linear_offset=float(offset), linear_bias=float(bias))
 

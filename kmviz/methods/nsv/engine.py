@@ -125,7 +125,7 @@ class NSVEngine(Walker):
 
     def set_limits(self, window: int, margin: float, filtered: bool = True) -> None:
         """Derive limits, stages and overhead from the envelope: the one rule for every reading."""
-        t = self._tables(filtered)
+        t, self.window = self._tables(filtered), int(window)
         limits = self.envelope.limits(window, margin, t.approximate, self._slack())
         self.stages = np.arange(len(t.ends))
         if t.approximate:

@@ -4,9 +4,13 @@ Beyond the paper, which has two classes. A few reduced vectors of each pair make
 which every pair's output is regressed: so many kernel values say something of all pairs. What a
 row is tested by is no threshold of a pair but the *lead* of a class: the smallest of its outputs
 against the others, in scatters of f around them. A stage decides where the lead is larger than
-that of every calibration row whose prediction it gets wrong. Leads, as all thresholds, are taken
-from stages that have not seen the row. Rows that no stage decides are asked of the exact machines,
-each distinct support vector once.
+that of every calibration row whose prediction it gets wrong, but for one in 4,000. Leads, as all
+thresholds, are taken from stages that have not seen the row.
+
+Of a row that no stage decides, large machines answer only the pairs that can still change the
+prediction (`kmviz.methods.elimination`), each walked as with `start="approximate"`, two scatters
+further out and without a filter; small ones answer all, each distinct support vector once, which
+takes less time than to sort out which.
 """
 
 from __future__ import annotations
@@ -19,33 +23,41 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from kmviz.loops.nsv import Tables
-from kmviz.loops.nsv_reduced import Early
-from kmviz.loops.nsv_shared import decide_shared
+from kmviz.loops.nsv_shared import lead_rows
 from kmviz.loops.threads import over_chunks
 from kmviz.machines import KernelMachine
 from kmviz.machines.shared import SharedMachines
 from kmviz.machines.soundness import shaped
-from kmviz.methods.nsv.early import (
-    CAUTION,
-    FOLDS,
-    RIDGE,
-    Reduction,
-    build_early,
-    hear,
-    unit_scale,
-)
+from kmviz.methods.elimination import settle
+from kmviz.methods.nsv.early import FOLDS
+from kmviz.methods.nsv.landmarks import Landmarks
 from kmviz.methods.reduction.path import grow
 from kmviz.methods.reduction.space import space_of
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.intp]
 
-#: Reduced vectors of each pair after each stage.
-LEVELS = (1, 2, 4)
+#: Reduced vectors of each pair that a stage may end with, and how strongly regressions are held.
+LEVELS, RIDGE = (1, 2, 4, 8, 16), 1e-4
 
-#: Rows that go through the compiled stages at once.
-CHUNK = 128
+#: One calibration row in so many may be predicted otherwise by a stage: a single odd one would else
+#: leave most queries to the machines.
+SPARED = 4_000
+
+#: Numbers in the support vectors from which pairs are asked one by one.
+LARGE = 2**19
+
+#: Leads have to be larger by so many scatters, and thresholds of single pairs are so much further
+#: out, whatever the margin. Of 5,000 training digits of ten classes that set nothing 3 are then
+#: predicted otherwise, 5 at half of both; settled with a look at test digits, too.
+CAUTION, FURTHER = 1.0, 2.0
+
+#: Rows that go through the stages at once.
+CHUNK = 512
+
+#: What the choice of stages counts beside multiplications: a kernel value's own function, who leads
+#: in a row, and what asking pairs one by one takes of asking all.
+FUNCTION, LEADING, BY_PAIRS = 8.0, 1_000.0, 0.125
 
 
 class SharedStages:
@@ -57,248 +69,323 @@ class SharedStages:
         In the order of pairs.
     form : kernel
         The formula of their kernel.
-    tables : Tables
-        Of one of them.
     X : array of shape (n, d)
         Calibration rows that no machine has seen.
     winners : callable
         The class, by its place, that outputs of all pairs vote for.
     """
 
-    early: Early
+    landmarks: Landmarks
     weights: NDArray[np.floating]
-    bias: Floats
-    scale: Floats
+    bias: NDArray[np.floating]
+    scale: NDArray[np.floating]
+    ends: Ints
     needed: Floats
     leads: Floats
+    asks: NDArray[np.floating]
     margin: float
+    sure: float
     n_classes: int
     n_rest: int
+    by_pairs: bool
 
     def __init__(
         self,
         machines: list[KernelMachine],
         form: Any,
-        tables: Tables,
         X: NDArray[Any],
         winners: Callable[[Floats], Ints],
     ) -> None:
-        reduction = _union([_first_vectors(machine, form) for machine in machines])
         self.n_classes = round((1 + (1 + 8 * len(machines)) ** 0.5) / 2)
-        self.margin, self.form = 0.0, form
-        if all(machine.fits_float32 for machine in machines):
-            tables = tables._replace(vectors=tables.vectors.astype(np.float32))
-        self.early = early = build_early(reduction, form, tables)
-        rows = self._read(X)
+        self.margin = 0.0
+        self.walkers: list[Any] | None = None  # engines as they answer single pairs, once asked
         self.rest: SharedMachines | None = SharedMachines(machines)
-        self.n_rest = len(self.rest.vectors)
-        exact = self.rest.outputs(X)
-        values = hear(early, rows)[1].astype(np.float64)
-        weights, self.bias, outputs = _regressed(values, exact, early.ends)
-        self.weights = weights.astype(early.rows.dtype)
-        self.scale = 1.0 / np.maximum(np.std(exact - outputs, axis=1), 1e-300)
-        told = [leads(one, scale, self.n_classes) for one, scale in zip(outputs, self.scale)]
-        own = self._leads(rows)
-        self._set_needed(told, own, winners(exact), self.n_rest)
+        rest = self.rest
+        self.n_rest = len(rest.vectors)
+        self.by_pairs = rest.vectors.size >= LARGE
+        vectors, self.ends = _union(machines, form, self.n_rest // 2)
+        narrow = all(machine.fits_float32 for machine in machines)
+        self.landmarks = Landmarks(vectors, form, rest.vectors, np.float32 if narrow else float)
+        exact = rest.outputs(X)
+        known = rest.vectors, rest.outputs(rest.vectors)  # the machines' own vectors teach, too
+        values, seen = (self._values(rows).astype(np.float64) for rows in (X, known[0]))
+        told = self._regress(values, exact, seen, known[1])
+        own = [
+            values[:, :end] @ w[:end] - b for end, w, b in zip(self.ends, self.weights, self.bias)
+        ]
+        truth = winners(exact)
+        needed = [
+            max(_not_spared(wrong_leads(z, truth, self.n_classes)) for z in both) + CAUTION
+            for both in zip(told, own, strict=True)
+        ]
+        kept = self._kept_stages(told, np.array(needed))
+        wrong = [wrong_pairs(z[kept[-1]], truth, self.n_classes) for z in (told, own)]
+        self.sure = max(_not_spared(found) for found in wrong) + CAUTION
+        self._keep(kept, told, np.array(needed)[kept])
 
-    def _read(self, X: NDArray[Any]) -> NDArray[Any]:
-        """Rows for the stages: embedded only where scaling will not do."""
-        dtype = self.early.rows.dtype
-        if unit_scale(self.form) is None:
-            X = self.form.embed(X)
-        return X if X.dtype == dtype and X.flags.carray else np.require(X, dtype, ["C", "W"])
+    def _values(self, X: NDArray[Any]) -> NDArray[Any]:
+        return self.landmarks.values(self.landmarks.read(X), 0, int(self.ends[-1]))
 
-    def _leads(self, rows: NDArray[Any]) -> list[tuple[Ints, Floats]]:
-        """Winner and lead at each stage, as a query is answered."""
-        found = []
-        for s in range(len(self.early.ends)):
-            only = copy(self)
-            only.needed = np.full(len(self.early.ends), np.inf)
-            only.needed[s] = -np.inf  # whoever leads
-            heard = np.empty((len(rows), len(self.early.ends)))
-            winner = only._decide(rows, heard)[2]
-            found.append((winner, heard[:, s]))
-        return found
+    def _regress(self, values: Floats, exact: Floats, seen: Floats, known: Floats) -> list[Floats]:
+        """Regress every pair's output on the first kernel values of each stage, in scatters of f.
 
-    def _set_needed(self, told: list[Any], own: list[Any], truth: Ints, rest: int) -> None:
-        """Find the lead that each stage takes, and which stages pay where `rest` vectors follow."""
-        needed = []
-        for s in range(len(told)):
-            wrong = [lead[winner != truth].max(initial=0.0) for winner, lead in (told[s], own[s])]
-            needed.append(max(wrong) + CAUTION)
-        passed = np.array(needed) < np.array([lead for _, lead in told]).T
-        last, ends = len(needed), self.early.ends
-        some = [np.array(kept) for n in range(1, last + 1) for kept in combinations(range(last), n)]
-        kept = min(some, key=lambda stages: _cost(passed[:, stages], ends[stages], rest))
-        n = int(ends[kept[-1]])
-        self.early = self.early._replace(
-            rows=self.early.rows[: 1 + n], offsets=self.early.offsets[: 1 + n],
-            lengths=self.early.lengths[: 1 + n], ends=ends[kept],
-        )  # fmt: skip
-        self.weights = np.ascontiguousarray(self.weights[kept, :n])
-        self.bias, self.scale = self.bias[kept], self.scale[kept]
-        self.needed = np.array(needed)[kept]
-        self.leads = np.array([told[s][1] for s in kept]).T
+        Returns what each stage says of rows that it has not seen.
+        """
+        A, S = (np.column_stack([np.ones(len(v)), v]) for v in (values, seen))
+        parts = [np.arange(len(A)) % FOLDS == k for k in range(FOLDS)]
+        grams = np.array([A[part].T @ A[part] for part in parts])
+        sides = np.array([A[part].T @ exact[part] for part in parts])
+        gram, side = grams.sum(axis=0) + S.T @ S, sides.sum(axis=0) + S.T @ known
+        n, p = values.shape[1], exact.shape[1]
+        weights, bias = np.zeros((len(self.ends), n, p)), np.empty((len(self.ends), p))
+        self.scale, told = np.empty_like(bias), []
+        for s, end in enumerate(self.ends):
+            i = slice(0, 1 + int(end))
+            outputs = np.empty_like(exact)
+            for k, part in enumerate(parts):
+                held = _solved((gram - grams[k])[i, i], (side - sides[k])[i])
+                outputs[part] = A[part, i] @ held
+            self.scale[s] = 1.0 / np.maximum(np.std(exact - outputs, axis=0), 1e-300)
+            found = _solved(gram[i, i], side[i]) * self.scale[s]
+            weights[s, :end], bias[s] = found[1:], -found[0]
+            told.append(outputs * self.scale[s])
+        self.weights, self.bias = weights, bias
+        return told
+
+    def _kept_stages(self, told: list[Floats], needed: Floats) -> Ints:
+        """The stages by which calibration rows take the fewest multiplications."""
+        leads = np.array([leading(z, self.n_classes)[1] for z in told]).T
+        passed, p = leads > needed, told[0].shape[1]
+        rest = self.n_rest * (self.landmarks.columns + p) * (BY_PAIRS if self.by_pairs else 1.0)
+
+        def cost(stages: Ints) -> float:
+            ends = self.ends[stages]
+            left = np.logical_and.accumulate(~passed[:, stages], axis=1).mean(axis=0)
+            each = np.diff(ends, prepend=0) * (self.landmarks.width + FUNCTION) + ends * p + LEADING
+            return float(each @ np.append(1.0, left[:-1]) + left[-1] * rest)
+
+        last = len(told)
+        some = (np.array(kept) for n in range(last) for kept in combinations(range(last), n + 1))
+        return min(some, key=cost)
+
+    def _keep(self, kept: Ints, told: list[Floats], needed: Floats) -> None:
+        dtype, n = self.landmarks.right.dtype, int(self.ends[kept[-1]])
+        self.weights = np.ascontiguousarray(self.weights[kept, :n], dtype)
+        self.bias = self.bias[kept].astype(dtype)
+        self.ends, self.needed = self.ends[kept], needed
+        self.scale = self.scale[kept].astype(dtype)
+        self.landmarks.first(n)
+        self.leads = np.array([leading(told[s], self.n_classes)[1] for s in kept]).T
+        self.asks = np.empty((0, 0), np.float32)
+        if self.by_pairs:  # how far ahead of each other class the leader is, for `overhead`
+            z = _signed(told[kept[-1]], self.n_classes)
+            best = z.min(axis=2).argmax(axis=1)
+            self.asks = np.abs(z[np.arange(len(z)), best]).astype(np.float32)
 
     def under(self, margin: float) -> SharedStages:
         """Return the same with leads that have to be larger by so many scatters."""
         found = copy(self)
-        found.margin = float(margin)
+        found.margin, found.walkers = float(margin), None
         return found
 
     def run(self, X: NDArray[Any]) -> tuple[Floats, Ints, Ints]:
-        """Return outputs of all pairs, the stage that decides (-1: none), and the class."""
-        return self._decide(self._read(X), np.empty((0, 0)))
-
-    def answer(self, X: NDArray[Any], machines: list[KernelMachine]) -> tuple[Floats, Ints]:
-        """Return outputs of all pairs, and how many kernel values each row took.
-
-        Parameters
-        ----------
-        machines : list of KernelMachine
-            Those of the pairs, to be asked where no stage decides.
-        """
-        outputs, stage, _ = self.run(X)
-        steps = self.early.ends[stage]
-        left = np.flatnonzero(stage < 0)
-        if len(left):
-            outputs[left] = self.exactly(X[left], machines)
-            steps[left] += self.n_rest
-        return outputs, steps
-
-    def exactly(self, X: NDArray[Any], machines: list[KernelMachine]) -> Floats:
-        """Return what the machines of all pairs put out, each distinct vector asked once."""
-        if self.rest is None:  # not stored: the machines are
-            self.rest = SharedMachines(machines)
-        return self.rest.outputs(X)
-
-    def _decide(self, rows: NDArray[Any], heard: Floats) -> tuple[Floats, Ints, Ints]:
-        n = len(rows)
-        outputs = np.empty((n, self.weights.shape[2]))
-        stage, winner = np.empty(n, dtype=np.intp), np.empty(n, dtype=np.intp)
-        table = (self.weights, self.bias, self.scale, self.needed + self.margin, self.n_classes)
-        if n <= CHUNK:  # a query that comes alone should not wait for Python
-            decide_shared(self.early, *table, rows, outputs, stage, winner, heard)
-            return outputs, stage, winner
+        """Return outputs of all pairs, the stage that decides (-1: none), and who leads then."""
+        n = len(X)
+        outputs = np.empty((n, self.scale.shape[1]))
+        stage, winner = np.empty(n, np.intp), np.empty(n, np.intp)
 
         def work(start: int, stop: int) -> None:
-            i = slice(start, stop)
-            told = heard[i] if len(heard) else heard
-            decide_shared(self.early, *table, rows[i], outputs[i], stage[i], winner[i], told)
+            part = slice(start, stop)
+            self._decide(X[part], outputs[part], stage[part], winner[part])
 
         over_chunks(work, n, CHUNK)
         return outputs, stage, winner
 
-    @property
-    def overhead(self) -> float:
+    def _decide(self, X: NDArray[Any], outputs: Floats, stage: Ints, winner: Ints) -> None:
+        rows, begin = self.landmarks.read(X), 0
+        left: Any = slice(None)
+        values: Any = None
+        for s, (end, weights, bias) in enumerate(zip(self.ends.tolist(), self.weights, self.bias)):
+            fresh = self.landmarks.values(rows, begin, end)
+            values = fresh if values is None else np.hstack([values, fresh])
+            z = values @ weights[:end]
+            z -= bias
+            who, lead = leading(z, self.n_classes)
+            z /= self.scale[s]
+            passed = lead > self.needed[s] + self.margin
+            outputs[left], winner[left], stage[left] = z, who, np.where(passed, s, -1)
+            if passed.all():
+                return
+            kept = np.flatnonzero(~passed)
+            rows, values, begin = rows[kept], values[kept], end
+            left = kept if s == 0 else left[kept]
+
+    def answer(
+        self, X: NDArray[Any], engines: list[Any], steps: Ints | None = None
+    ) -> tuple[Floats, Ints]:
+        """Return outputs of all pairs, and the class that wins all its own (-1: none does).
+
+        Parameters
+        ----------
+        engines : list
+            Those of the pairs, to be asked where no stage decides.
+        steps : array of shape (n, p), optional
+            Takes the kernel values of each pair; those that pairs share stand with the first.
+        """
+        outputs, stage, winner = self.run(X)
+        left = np.flatnonzero(stage < 0)
+        if steps is not None:
+            steps[:] = 0
+            steps[:, 0] = self.ends[stage]
+        if len(left) and self.by_pairs:
+            winner[left] = self._ask_pairs(X, left, engines, outputs, steps)
+            left = left[winner[left] < 0]
+        if len(left):
+            outputs[left] = self._rest(engines).outputs(X[left])
+            winner[left] = leading(outputs[left], self.n_classes)[0]
+            if steps is not None:
+                steps[left, 0] += self.n_rest
+        return outputs, winner
+
+    def _ask_pairs(self, X: Any, left: Ints, engines: Any, outputs: Floats, steps: Any) -> Ints:
+        rows, guesses = X[left], outputs[left]
+        known = np.abs(guesses * self.scale[-1]) > self.sure + self.margin
+        walkers = self._walkers(engines)
+
+        def ask(pair: int, which: Ints) -> Floats:
+            found, taken = walkers[pair].run(rows[which])
+            if steps is not None:
+                steps[left[which], pair] += taken
+            return found
+
+        winner = settle(guesses, known, self.n_classes, ask, self.scale[-1])
+        outputs[left] = guesses
+        return winner
+
+    def _walkers(self, engines: list[Any]) -> list[Any]:
+        """The engines as they answer single pairs."""
+        if self.walkers is None:
+            further = self.margin + FURTHER
+            self.walkers = [engine.under(engine.window, further, False) for engine in engines]
+        return self.walkers
+
+    def _rest(self, engines: list[Any]) -> SharedMachines:
+        if self.rest is None:  # not stored: the machines are
+            self.rest = SharedMachines([engine.machine for engine in engines])
+        return self.rest
+
+    def overhead(self, engines: list[Any]) -> float:
         """What a calibration row costs beside its steps, in kernel values.
 
-        A weight for each vector and pair takes a multiplication, as a column of a vector does.
+        A weight for each vector and pair takes a multiplication, as a column of a vector does;
+        a component that rows are projected on takes as many as a kernel value.
         """
         passed = self.leads > self.needed + self.margin
-        left = np.logical_and.accumulate(~passed, axis=1).mean(axis=0)
-        asked = self.early.ends @ np.append(1.0, left[:-1])
-        return float(asked * self.weights.shape[2] / self.early.rows.shape[1])
+        left = np.logical_and.accumulate(~passed, axis=1)
+        asked = self.ends @ np.append(1.0, left[:, :-1].mean(axis=0))
+        found = asked * self.scale.shape[1] / self.landmarks.columns
+        if self.landmarks.projects:
+            found += self.landmarks.into.shape[1]
+        if self.by_pairs:
+            pairs = (self.asks <= self.sure + self.margin).sum(axis=1) @ left[:, -1] / len(left)
+            found += pairs * np.mean([walker.overhead for walker in self._walkers(engines)])
+        return float(found)
 
     def __getstate__(self) -> dict[str, Any]:
-        return vars(self) | {"early": self.early._asdict(), "rest": None}
+        return vars(self) | {"landmarks": vars(self.landmarks), "rest": None, "walkers": None}
 
     def __setstate__(self, state: dict[str, Any]) -> None:
-        writable: dict[str, Any] = {
-            name: np.require(value, requirements="W") if isinstance(value, np.ndarray) else value
-            for name, value in state["early"].items()
-        }
-        self.__dict__.update(state, early=Early(**writable))
+        landmarks = Landmarks.__new__(Landmarks)
+        landmarks.__dict__.update(state["landmarks"])
+        self.__dict__.update(state, landmarks=landmarks)
 
     def check(self) -> None:
         """Refuse arrays that do not fit together (ValueError)."""
-        e, (s, n, p) = self.early, np.shape(self.weights)
-        for name, shape in {
-            "rows": (n + 1, np.shape(e.rows)[1]), "offsets": (n + 1,), "lengths": (n + 1,),
-            "ends": (s,),
-        }.items():  # fmt: skip
-            shaped(name, getattr(e, name), *shape)
-        for name, shape in {"bias": (s, p), "scale": (s, p), "needed": (s,)}.items():
-            shaped(name, getattr(self, name), *shape)
-        rising = np.diff(e.ends, prepend=0) > 0
-        if not s or not rising.all() or e.ends[-1] > n:
+        s, n, p = np.shape(self.weights)
+        self.landmarks.check()
+        shaped("right", self.landmarks.right, None, n)
+        for name, array, shape in (
+            ("ends", self.ends, (s,)), ("bias", self.bias, (s, p)), ("scale", self.scale, (s, p)),
+            ("needed", self.needed, (s,)),
+        ):  # fmt: skip
+            shaped(name, array, *shape)
+        rising = np.diff(self.ends, prepend=0) > 0
+        if not s or not rising.all() or self.ends[-1] > n:
             raise ValueError("ends does not rise from stage to stage.")
         if p != self.n_classes * (self.n_classes - 1) // 2:
             raise ValueError("n_classes does not fit the pairs of classes.")
 
 
-def leads(outputs: Floats, scale: Floats, n_classes: int) -> tuple[Ints, Floats]:
-    """Return the class that wins all its pairs, -1 where none does, and its lead: the loop's twin.
+def leading(outputs: NDArray[Any], n_classes: int) -> tuple[Ints, Floats]:
+    """Return the class that wins all its pairs, -1 where none does, and its smallest output."""
+    winner, lead = np.empty(len(outputs), dtype=np.intp), np.empty(len(outputs))
+    lead_rows(outputs, n_classes, winner, lead)
+    return winner, lead
+
+
+def leads(outputs: Floats, n_classes: int) -> tuple[Ints, Floats]:
+    """Return what `leading` does, without a loop: its twin.
 
     Examples
     --------
     >>> import numpy as np
     >>> from kmviz.methods.nsv.shared import leads
-    >>> leads(np.array([[1.0, -2.0, -0.5]]), np.ones(3), 3)
+    >>> leads(np.array([[1.0, -2.0, -0.5]]), 3)
     (array([2]), array([0.5]))
     """
+    least = np.where(_won(outputs, n_classes), _signed(outputs, n_classes), -np.inf).min(axis=2)
+    return np.where((least >= 0).any(axis=1), least.argmax(axis=1), -1), least.max(axis=1)
+
+
+def _signed(outputs: Floats, n_classes: int) -> Floats:
+    """What each class (second axis) has against each other (third), inf against itself."""
     first, second = np.triu_indices(n_classes, 1)
-    least = np.full((len(outputs), n_classes), np.inf)
-    lead = outputs * scale
-    for p, (i, j) in enumerate(zip(first, second, strict=True)):
-        lost = outputs[:, p] < 0
-        least[:, i] = np.where(lost, -np.inf, np.minimum(least[:, i], lead[:, p]))
-        least[:, j] = np.where(lost, np.minimum(least[:, j], -lead[:, p]), -np.inf)
-    winner = np.where((least >= 0).any(axis=1), least.argmax(axis=1), -1)
-    return winner, least.max(axis=1)
+    found = np.full((len(outputs), n_classes, n_classes), np.inf)
+    found[:, first, second], found[:, second, first] = outputs, -outputs
+    return found
 
 
-def _first_vectors(machine: KernelMachine, form: Any) -> Floats:
-    plain = KernelMachine(machine.vectors, machine.beta, machine.bias, form)
-    path = grow(plain, space_of(form, machine.vectors), LEVELS[-1:], "incremental")
-    return path.stages[-1].vectors
+def _won(outputs: Floats, n_classes: int) -> NDArray[np.bool_]:
+    """Whether each class beats each other; 0 is the first one's."""
+    first, second = np.triu_indices(n_classes, 1)
+    found = np.ones((len(outputs), n_classes, n_classes), dtype=bool)
+    found[:, first, second], found[:, second, first] = outputs >= 0, outputs < 0
+    return found
 
 
-def _union(found: list[Floats]) -> Reduction:
-    """The first vectors of all pairs, then the second ones, and so on."""
-    level = [[v[k] for v in found if len(v) > k] for k in range(LEVELS[-1])]
+def wrong_leads(z: Floats, truth: Ints, n_classes: int) -> Floats:
+    """The leads of those who should not have any; 0 for the other rows."""
+    winner, lead = leading(z, n_classes)
+    return np.where((winner >= 0) & (winner != truth), lead, 0.0)
+
+
+def wrong_pairs(z: Floats, truth: Ints, n_classes: int) -> Floats:
+    """By how much the true class is beaten, at most, in each row; 0 where it is not."""
+    own = -_signed(z, n_classes)[np.arange(len(z)), truth]
+    return np.maximum(own.max(axis=1), 0.0)
+
+
+def _not_spared(wrong: Floats) -> float:
+    """The largest number but for one row in so many."""
+    return float(np.sort(wrong)[-1 - len(wrong) // SPARED])
+
+
+def _union(machines: list[KernelMachine], form: Any, most: int) -> tuple[Floats, Ints]:
+    """The first reduced vectors of all pairs, then the second ones, and so on; and stages' ends."""
+    levels = [level for level in LEVELS if level * len(machines) <= most] or [1]
+    found = []
+    for machine in machines:
+        plain = KernelMachine(machine.vectors, machine.beta, machine.bias, form)
+        path = grow(plain, space_of(form, machine.vectors), levels[-1:], "incremental")
+        found.append(path.stages[-1].vectors)
+    level = [[v[k] for v in found if len(v) > k] for k in range(levels[-1])]
     counts = np.cumsum([len(one) for one in level])
-    sizes = tuple(sorted({int(counts[k - 1]) for k in LEVELS}))
     vectors = np.array([z for one in level for z in one])
-    return Reduction(vectors, sizes, tuple(np.zeros(size) for size in sizes), 0.0)
-
-
-def _regressed(values: Floats, exact: Floats, ends: Any) -> tuple[Floats, Floats, Floats]:
-    """Regress the output of every pair on the first kernel values of each stage.
-
-    Returns
-    -------
-    weights, bias, outputs
-        Of shapes (s, n, p), (s, p) and (s, rows, p); the outputs are those of weights that have
-        not seen the row.
-    """
-    A = np.column_stack([np.ones(len(values)), values])
-    fold = np.arange(len(A)) % FOLDS
-    parts = [fold == k for k in range(FOLDS)]
-    grams = np.array([A[part].T @ A[part] for part in parts])
-    sides = np.array([A[part].T @ exact[part] for part in parts])
-    weights = np.zeros((len(ends), values.shape[1], exact.shape[1]))
-    bias, outputs = np.empty((len(ends), exact.shape[1])), np.empty((len(ends), *exact.shape))
-    for s, end in enumerate(ends):
-        n = 1 + int(end)
-        for k, part in enumerate(parts):
-            held = _solved(
-                (grams.sum(axis=0) - grams[k])[:n, :n], (sides.sum(axis=0) - sides[k])[:n]
-            )
-            outputs[s, part] = A[part, :n] @ held
-        found = _solved(grams.sum(axis=0)[:n, :n], sides.sum(axis=0)[:n])
-        weights[s, :end], bias[s] = found[1:], -found[0]
-    return weights, bias, outputs
+    return vectors, np.unique(counts[np.array(levels) - 1]).astype(np.intp)
 
 
 def _solved(gram: Floats, side: Floats) -> Floats:
     size = np.sqrt(np.maximum(np.diag(gram), 1e-300))
     inner = gram / np.outer(size, size)
     inner[1:, 1:] += RIDGE * np.eye(len(gram) - 1)
-    return np.linalg.lstsq(inner, side / size[:, None], rcond=1e-10)[0] / size[:, None]
-
-
-def _cost(passed: NDArray[np.bool_], ends: Any, rest: float) -> float:
-    """Kernel values of an average row with these stages, `rest` more where none decides."""
-    left = np.logical_and.accumulate(~passed, axis=1).mean(axis=0)
-    return float(np.diff(ends, prepend=0) @ np.append(1.0, left[:-1]) + left[-1] * rest)
+    return np.linalg.solve(inner, side / size[:, None]) / size[:, None]

@@ -75,8 +75,9 @@ class NSVStudy(Study):
         overhead = sum(engine.overhead for engine in engines)
         if clf.shared_ is not None:  # which answers in place of the pairs
             shared = clf.shared_.under(margin)
-            outputs, steps = shared.answer(self._rows, clf.machines_)
-            overhead = shared.overhead
+            taken = np.empty(outputs.shape, dtype=np.intp)
+            outputs, steps = shared.answer(self._rows, engines, taken)[0], taken.sum(axis=1)
+            overhead = shared.overhead(engines)
         stage = _columns([one.stage for one in found])
         return NSVReading(
             **self._common(clf._aggregate(outputs), steps, overhead),

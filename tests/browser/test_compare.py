@@ -8,7 +8,7 @@ from playwright.sync_api import expect
 import kmviz
 from tests.browser.harness import click_point, parameters, settle
 
-FEW = "/Compare?data=banana&methods=nsv_w50,svtree,linear_svc"
+FEW = "/Compare?data=two_moons&n=120&methods=nsv_w50,svtree,linear_svc"
 
 
 def _trace(page, name: str) -> int:

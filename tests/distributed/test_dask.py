@@ -17,7 +17,7 @@ from numba.core.dispatcher import Dispatcher
 from sklearn.datasets import make_blobs, make_moons
 
 from kmviz import FaLKClassifier, PartitionedFaLK
-from kmviz.methods.falk import cluster, partition
+from kmviz.methods.falk import cluster, survey
 from kmviz.methods.falk.cells import Scratch
 from kmviz.methods.falk.cluster import NeighborSearch, block_size, local_threads
 from kmviz.methods.falk.models import BLOCK
@@ -279,13 +279,13 @@ def test_cells_are_trained_where_the_workers_are_though_one_dies(moons, here, tm
 
 
 def test_blocks_are_scattered_where_they_are_though_a_worker_dies(blocks, here, tmp_path, doomed):
-    doomed("partition", "scattered")
+    doomed("survey", "scattered")
     away = PartitionedFaLK(MODEL, path=tmp_path / "away.falk", memory=MEMORY).fit(*blocks)
     assert_same_cells(away, here)
 
 
 def test_rows_stay_where_they_are(client, moons, tmp_path, monkeypatch):
-    monkeypatch.setattr(partition, "SAMPLE", 200)
+    monkeypatch.setattr(survey, "SAMPLE", 200)
     X = np.tile(moons[0], 10)  # as many bytes as tell
     frame = pd.DataFrame(X, columns=[f"c{i}" for i in range(20)])
     frame["side"] = np.where(moons[1] == 1, "upper", "lower")

@@ -14,7 +14,6 @@ import numpy as np
 from joblib import delayed, parallel_config
 from numpy.typing import NDArray
 from sklearn.utils import check_random_state
-from sklearn.utils.multiclass import check_classification_targets
 
 from kmviz.loops.falk_cover import accept
 from kmviz.methods.falk.boxes import Boxes
@@ -26,11 +25,11 @@ from kmviz.methods.falk.local import resolve_kernel
 from kmviz.methods.falk.models import train_models, unit_of, width_of
 from kmviz.methods.falk.neighbors import EuclideanIndex
 from kmviz.methods.falk.sources import DaskSource, Source
+from kmviz.methods.falk.survey import Survey, largest_key, scattered, surveyed
 from kmviz.methods.progress import part, report
-from kmviz.methods.sampling import smallest_keys
 
-#: Rows of the sample that the boxes are cut from, and of a cell that tell how far its halo reaches.
-SAMPLE, ASKED = 100_000, 4_000
+#: Rows of a cell that tell how far its halo reaches.
+ASKED = 4_000
 #: A halo holds the whole neighbourhood of this share of the rows whose neighbourhoods leave a box.
 REACHED = 0.95
 #: Bytes that a row of a cell takes while it is trained: its coordinates three times, the search
@@ -88,7 +87,7 @@ class Partition:
         if isinstance(self.source, DaskSource):
             lengths = self.source.lengths
             # of a block, rows that cannot be in the sample stay where they are
-            most = min(1.0, 1.5 * SAMPLE / max(1, sum(lengths)))
+            most = largest_key(sum(lengths))
             starts = np.cumsum([0, *lengths])[:-1].tolist()
             yield from self.source.each(surveyed, [(self.seed, s, most) for s in starts])
             return
@@ -307,62 +306,6 @@ class Partition:
         place.unlink(missing_ok=True)
         Archive(place).write_cell(cell, {"rows": rows, **owners}, models)
         return place
-
-
-class Survey:
-    """What is known of some rows: how many, their classes, spread and width, and a sample."""
-
-    def __init__(self) -> None:
-        self.n, self.sums, self.squares = 0, 0.0, 0.0
-        self.low: Any = np.inf
-        self.high: Any = -np.inf
-        self.classes: Any = None
-        self.sample: Any = None
-        self.keys = np.empty(0)
-
-    def add(self, other: Survey) -> None:
-        """Take in what is known of others."""
-        first = self.sample is None
-        self.low, self.high = np.minimum(self.low, other.low), np.maximum(self.high, other.high)
-        self.n, self.sums = self.n + other.n, self.sums + other.sums
-        self.squares += other.squares
-        self.classes = other.classes if first else np.union1d(self.classes, other.classes)
-        self.sample = other.sample if first else np.concatenate([self.sample, other.sample])
-        self.keys = np.concatenate([self.keys, other.keys])
-        self.sample, self.keys = smallest_keys(self.sample, self.keys, SAMPLE)
-
-
-def surveyed(X: NDArray[Any], y: NDArray[Any], seed: int, start: int, most: float) -> Survey:
-    """Survey the rows from number `start` on; those with keys over `most` are not in the sample."""
-    check_classification_targets(y)
-    found = Survey()
-    found.n, found.low, found.high = len(X), X.min(axis=0), X.max(axis=0)
-    found.sums = X.sum(dtype=np.float64)
-    found.squares = np.square(X, dtype=np.float64).sum()
-    found.classes = np.unique(y)
-    # the keys that one generator would give all rows in turn
-    keys = np.random.Generator(np.random.PCG64(seed).advance(start)).random(len(X))
-    found.sample, found.keys = X[keys <= most], keys[keys <= most]
-    return found
-
-
-def scattered(
-    X: NDArray[Any], y: NDArray[Any], ranks: NDArray[np.int32], boxes: Boxes, classes: NDArray[Any],
-    scratch: Scratch, number: int | None,
-) -> NDArray[np.intp]:  # fmt: skip
-    """Write rows to their cells; returns how many went to each.
-
-    With the number of their block they have files of their own, which may be written twice.
-    """
-    labels, box = np.searchsorted(classes, y).astype(np.int32), boxes.of(X)
-    for cell in np.unique(box):
-        there = box == cell
-        for name, values in (("rows", X), ("labels", labels), ("order", ranks)):
-            if number is None:
-                scratch.append(cell, name, values[there])
-            else:
-                scratch.put(cell, f"{name}.{number}", values[there])
-    return np.bincount(box, minlength=len(boxes))
 
 
 def work_on(partition: Partition, work: str, cell: int) -> Any:

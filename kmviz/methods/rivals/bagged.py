@@ -39,6 +39,9 @@ from kmviz.traces import VoteTrace
 #: Kernel values computed at a time.
 BLOCK = 2**21
 
+#: An output below this share of what was summed is 0.
+ROUNDING = 1e-13
+
 
 class BaggedSVMClassifier(RivalClassifier):
     """The majority vote of SVMs that are trained on small bags of rows.
@@ -179,7 +182,11 @@ class VoteEngine:
         """Return the output of every machine for each row."""
         rows = X.astype(np.float64, copy=False)
         values = np.asarray(self.machine.kernel(rows, self.machine.vectors), dtype=np.float64)
-        return values @ self.weights - self.biases
+        outputs = values @ self.weights - self.biases
+        largest = np.abs(values).max(axis=1, initial=0.0, keepdims=True)
+        summed = largest * np.abs(self.weights).sum(axis=0) + np.abs(self.biases)
+        outputs[np.abs(outputs) < ROUNDING * summed] = 0.0  # how rows are blocked decides no vote
+        return outputs
 
 
 def _votes(outputs: NDArray[np.float64]) -> NDArray[np.float64]:

@@ -25,7 +25,7 @@ ORDERS = {
     "exact": "nearest first, by the kernel itself",
 }
 STARTS = {
-    "empty": "an empty sum, as published",
+    "empty": "nothing, as published",
     "approximate": "the approximation of all terms",
     "reduced": "reduced vectors, then the approximation",
 }

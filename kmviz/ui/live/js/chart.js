@@ -53,7 +53,9 @@ class Chart {
       const entry = element("button", "entry");
       entry.type = "button";
       entry.setAttribute("aria-pressed", String(!this.hidden.has(name)));
-      element("span", "glyph", entry, glyph).style.color = named[color];
+      const mark = element("span", "glyph", entry, glyph);
+      mark.style.color = named[color];
+      if (layer.kind === "band") mark.style.opacity = Math.max(0.35, layer.opacity); // as it is drawn
       entry.append(name);
       entry.onclick = () => {
         if (!this.hidden.delete(name)) this.hidden.add(name);

@@ -96,10 +96,11 @@ const LAYERS = {
     if (x === undefined) stroked(context, area.left, place, area.right, place);
     else stroked(context, place, area.top, place, area.bottom);
     context.setLineDash([]);
-    context.textBaseline = "bottom";
+    const below = y < 0; // away from the line at zero
+    context.textBaseline = x === undefined && below ? "top" : "bottom";
     const room = context.measureText(words).width + 6 < area.right - place;
     context.textAlign = x === undefined || !room ? "right" : "left";
-    if (x === undefined) context.fillText(words, area.right - 4, place - 3);
+    if (x === undefined) context.fillText(words, area.right - 4, place + (below ? 4 : -3));
     else context.fillText(words, place + (room ? 5 : -5), area.top + 16);
     return { x, y, text: words };
   },

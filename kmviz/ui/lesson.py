@@ -19,7 +19,7 @@ from kmviz.ui import menu, present, state
 
 _NOTED, _OPEN = "kmviz.noted", "kmviz.part"
 _FIGURES, _REVEALED = "kmviz.figures", "kmviz.revealed"
-_HANDOUT = "kmviz.handout"
+_HANDOUT, _TOLD = "kmviz.handout", "kmviz.told"
 
 
 @dataclass(frozen=True)
@@ -41,8 +41,28 @@ class _Open:
 
 
 def note(label: str, value: Any) -> None:
-    """Remember a figure that the page shows: an answer may quote it."""
-    st.session_state.setdefault(_NOTED, {})[label] = str(value)
+    """Remember a figure that the page shows, where it is shown first: an answer may quote it."""
+    st.session_state.setdefault(_NOTED, {}).setdefault(label, str(value))
+
+
+def tell() -> None:
+    """Fill in the answer, if it was asked for, once the page shows every figure that it quotes.
+
+    What stands further down a page may take a while.
+    """
+    session = st.session_state
+    now: _Open | None = session.get(_OPEN)
+    if now is None or session[_TOLD] or now.key not in session.get(_REVEALED, {}):
+        return
+    if now.part.figures <= session[_NOTED].keys() and _is_here(now):
+        session[_TOLD] = True
+        now.place.success(now.part.answered(session[_NOTED]))
+
+
+def _is_here(now: _Open) -> bool:
+    """Whether the page shows the part's own view."""
+    part = now.part
+    return now.title == part.page and state.is_at(part.view, menu.named(part.page).opening)
 
 
 def link(lesson: Lesson, number: int, label: str, icon: str) -> None:
@@ -69,7 +89,7 @@ def begin(title: str, place: Any) -> None:
     place : where in the sidebar
     """
     session = st.session_state
-    session[_NOTED], session[_OPEN] = {}, None
+    session[_NOTED], session[_OPEN], session[_TOLD] = {}, None, False
     if not session["lesson"]:
         return
     lesson = lessons.load(session["lesson"])
@@ -82,8 +102,8 @@ def begin(title: str, place: Any) -> None:
         now = _Open(lesson, number, title, st)
         st.markdown(f"**{now.part.question}**")
         _choose(now)
+        session[_OPEN] = _Open(lesson, number, title, st.container())  # seen without scrolling
         st.markdown(f":material/visibility: {now.part.look}")
-        session[_OPEN] = _Open(lesson, number, title, st.container())
         _ways(now)
 
 
@@ -98,8 +118,7 @@ def end(offer: Callable[[Any], None]) -> None:
     now: _Open | None = session.get(_OPEN)
     if now is None:
         return
-    part, seen = now.part, session.setdefault(_FIGURES, {})
-    here = now.title == part.page and state.is_at(part.view, menu.named(part.page).opening)
+    part, seen, here = now.part, session.setdefault(_FIGURES, {}), _is_here(now)
     if here:
         seen[now.key] = session[_NOTED]
     offer(now.place)
@@ -107,7 +126,7 @@ def end(offer: Callable[[Any], None]) -> None:
         if not here:
             st.warning("You have moved on from the view that this question is about.")
             link(now.lesson, now.number, "Back to the question's view", ":material/undo:")
-        if now.key in session.get(_REVEALED, {}):
+        if now.key in session.get(_REVEALED, {}) and not session[_TOLD]:
             if now.key in seen:
                 st.success(part.answered(seen[now.key]))
             else:

@@ -69,6 +69,7 @@ def metrics(items: Iterable[tuple[str, Any, str | None]]) -> None:
         for label, value, help in items:
             st.metric(label, value, help=help)
             lesson.note(label, value)
+    lesson.tell()
 
 
 def look_for(text: str) -> None:

@@ -91,6 +91,7 @@ def show(
 
     for name, texts in (numbers or {}).items():
         lesson.note(name, texts if isinstance(texts, str) else texts[position])
+    lesson.tell()
     count = len(options)
     specs = {view.key: view.spec(count) for view in views}
     bar = {

@@ -4,13 +4,21 @@ import streamlit as st
 
 from kmviz import ui
 from kmviz.figures.boundary import boundary
-from kmviz.ui import sketch, start, start_views, upload
+from kmviz.ui import sketch, start, start_views, upload, words
 
 problem = ui.frame("Start", heading="What does one answer cost?")
-ui.metrics(start.metrics(problem))
+words.intro(
+    "A machine answers for a new point (★) by comparing it with the points that it kept.",
+    "query",
+    "support vector",
+    "kernel value",
+    "f(x)",
+    "β",
+)
 is_drawn = st.session_state["data"] == "sketch"  # then the sheet to draw on comes first
 if not is_drawn:
     start_views.payment(problem)
+ui.metrics(start.metrics(problem))
 left, right = sketch.columns()
 with left:
     st.subheader(start.map_title(problem), anchor=False)

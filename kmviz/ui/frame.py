@@ -31,14 +31,15 @@ _ROOM = """<style>
 [data-testid="stMain"] h1 {font-size: 1.7rem; padding: 0.2rem 0}
 [data-testid="stMain"] h3 {font-size: 1.15rem; padding: 0.2rem 0}
 [data-testid="stMain"] [data-testid="stVerticalBlock"] {gap: 0.7rem}
+[data-testid="stMain"] [data-testid="stVerticalBlock"]:has(> [class*="st-key-live_"]) {gap: 0}
 [data-testid="stMain"] [data-testid="stMetric"] {padding: 0}
 [data-testid="stMain"] [data-testid="stMetricValue"] {font-size: 1.25rem; line-height: 1.3}
 [data-testid="stSidebar"] [data-testid="stVerticalBlock"] {gap: 0.5rem}
 [data-testid="stMain"] .st-key-heading {margin-bottom: -0.7rem; row-gap: 0}
 [data-testid="stMain"] .st-key-heading button {min-height: 1.8rem; padding: 0 0.6rem}
-.st-key-lesson_hint {display: none}
+:has(> .st-key-lesson_hint) {display: none}
 @media (max-width: 768px) {
-  .st-key-lesson_hint {display: flex}
+  :has(> .st-key-lesson_hint) {display: flex}
   [data-testid="stMainBlockContainer"] {padding: 3.75rem 1rem 4rem}
 }
 @media (max-width: 1000px) {

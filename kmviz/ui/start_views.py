@@ -1,7 +1,8 @@
-"""What one answer costs: the query asks every support vector, one after another."""
+"""What one answer costs: the query asks every support vector, or the nearest until it is sure."""
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -10,32 +11,69 @@ from numpy.typing import NDArray
 
 from kmviz.figures import theme
 from kmviz.ui import live
-from kmviz.ui.maps import axes, boundary_line
-from kmviz.ui.plane import plane
+from kmviz.ui.fitted import show, study_of
+from kmviz.ui.maps import CELLS, axes, boundary_line, effort_map
+from kmviz.ui.plane import grid, plane
 from kmviz.ui.problem import Problem
 
 #: Positions of the slider, lines that are drawn, and training rows behind them, at most.
 POSITIONS, LINES, POINTS = 60, 300, 800
+#: So few lines are drawn thick.
+FEW = 30
+#: Training rows up to which a fast answer stands beside the full one.
+MOST_ROWS = 3_000
+#: That answer: as the page of nearest support vectors opens, and read as it opens.
+FAST = {"n_components": 20, "order": "nearest", "start": "empty", "random_state": 0}
+READ = {"window": 10, "linear_filter": False}
+_NOTE = (
+    "Click a point deep inside a class, then one near the line: asked in full, both cost the same. "
+    "Nearest first, effort follows difficulty."
+)
 
 
 def payment(problem: Problem) -> None:
-    """Draw the query's lines to its support vectors, and the sum that they add up to."""
-    m = problem.n_vectors
+    """Draw whom the query asks, one after another: all support vectors, and the nearest first."""
+    m, sums = problem.n_vectors, partial_sums(problem)
     counts = np.unique(np.linspace(0, m, min(m, POSITIONS) + 1).round().astype(int))
-    sums = partial_sums(problem)
-    st.subheader("Press play: one answer, paid in full", anchor=False)
+    numbers: dict[str, Any] = {"In file order": [f"{k:,} of {m:,}" for k in counts]}
+    whole = _rays(problem, counts, np.arange(m), "payment", f"In full: all {m:,} are asked")
+    if is_small(problem):
+        st.subheader("Press play: the same question, asked in two ways", anchor=False)
+        views, stop = _fast(problem, counts)
+        said = [f"{min(int(k), stop):,}{', answered' * int(k >= stop)}" for k in counts]
+        numbers["Nearest first"] = said
+        note = None if st.session_state["lesson"] else _NOTE  # a lesson asks first
+    else:
+        st.subheader("Press play: one answer, paid in full", anchor=False)
+        views, note = [_sum(problem, counts, sums)], None
+        numbers["Sum so far"] = [f"{sums[k]:+.3g}" for k in counts]
     live.show(
-        "asked", "Support vectors asked", counts.tolist(), m,
-        [_rays(problem, counts), _sum(problem, counts, sums)],
-        numbers={
-            "Kernel values": [f"{k:,} of {m:,}" for k in counts],
-            "Sum so far": [f"{sums[k]:+.3g}" for k in counts],
-            "f(x)": f"{sums[-1]:+.3g}",
-        },
+        "asked", "Support vectors asked", counts.tolist(), m, [whole, *views],
+        numbers=numbers | {"f(x)": f"{sums[-1]:+.3g}"},
+        note=note,
+        columns=1 + len(views),
         help="A query is compared with every support vector, in file order, before it is answered.",
         on_release=lambda _: None,  # the page shows nothing else by it
         on_click=live.pick,
     )  # fmt: skip
+
+
+def is_small(problem: Problem) -> bool:
+    """Whether a fast answer is soon there to be shown beside the full one: data on a map."""
+    is_drawn = problem.data.name == "sketch"  # where the machine follows each stroke
+    return problem.is_plane and not is_drawn and len(problem.data.X_train) <= MOST_ROWS
+
+
+def _fast(problem: Problem, counts: NDArray[Any]) -> tuple[list[live.Chart], int]:
+    """Return the nearest support vectors asked, what an answer takes everywhere, and the stop."""
+    now = show(problem, "nsv", FAST)
+    record = now.study.classifier(**READ).trace(problem.x)
+    title = f"Nearest first: {record.stop:,} of them settle it"
+    asked = _rays(problem, counts, record.index[1 : record.stop + 1], "payment_fast", title)
+    x, y, rows = grid(problem, CELLS)
+    steps = study_of(now, rows, "map").read(**READ).steps.reshape(CELLS, CELLS)
+    effort = effort_map(problem, x, y, steps)
+    return [asked, replace(effort, title="What it takes, everywhere")], record.stop
 
 
 def partial_sums(problem: Problem) -> NDArray[np.float64]:
@@ -45,29 +83,32 @@ def partial_sums(problem: Problem) -> NDArray[np.float64]:
     return np.cumsum(np.append(-machine.bias, terms))
 
 
-def _rays(problem: Problem, counts: NDArray[Any]) -> live.Chart:
+def _rays(
+    problem: Problem, counts: NDArray[Any], order: NDArray[Any], key: str, title: str
+) -> live.Chart:
+    """The query's lines to the support vectors that it has asked so far, in their order."""
     view, star = plane(problem), plane(problem).queries[problem.query]
-    drawn = theme.thinned(len(view.vectors), LINES)
+    drawn = theme.thinned(len(order), LINES)
     ends = np.full((len(drawn), 3, 2), np.nan, dtype=np.float32)
-    ends[:, 0], ends[:, 1] = star, view.vectors[drawn]
+    ends[:, 0], ends[:, 1] = star, view.vectors[order[drawn]]
     flat = ends.reshape(-1, 2)
     upto = [flat[: 3 * int(np.searchsorted(drawn, k))] for k in counts]
     rows = theme.thinned(len(view.points), POINTS)
-    queries = theme.thinned(len(view.queries), POINTS)
+    queries = np.union1d(theme.thinned(len(view.queries), POINTS), problem.query)
     line = [boundary_line(problem, width=2.0)] if problem.is_plane else []
     where = (
         axes(problem) if problem.is_plane else {n: live.Axis(t) for n, t in zip("xy", view.axes)}
     )
     return live.Chart(
-        key="payment",
+        key=key,
         alt="The query and a line to each support vector that it has asked so far.",
-        title="Whom the query asks: every support vector",
+        title=title,
         equal=problem.is_plane,
         layers=[
             live.Points(x=view.points[rows, 0], y=view.points[rows, 1], names=view.class_names,
                         group=(view.labels[rows] > 0).astype(int), size=4, opacity=0.5),
             live.Line(x=[part[:, 0] for part in upto], y=[part[:, 1] for part in upto],
-                      name="asked", color=theme.COLORS[4], width=0.8),
+                      name="asked", color=theme.COLORS[4], width=0.8 if len(order) > FEW else 2.5),
             *line,
             live.Points(x=view.queries[queries, 0], y=view.queries[queries, 1], names=("",),
                         id=queries, picked=problem.query, opacity=0.0),

@@ -22,6 +22,11 @@ _FIGURES = {
     "Mean kernel values": "kernel value",
     "Kernel values per query": "kernel value",
     "Queries": "query",
+    "Kernel values": "kernel value",
+    "Changed answers": "disagreement",
+    "Bayes threshold": "Bayes threshold",
+    "f(x)": "f(x)",
+    "k'": "k, k'",
     "ρ": "ρ",
 }
 

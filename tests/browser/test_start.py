@@ -14,7 +14,7 @@ def heading(page) -> str:
 def test_a_cold_deep_link_rebuilds_the_view(visit):
     page = visit("/?data=banana&kernel=rbf&C=10&gamma=0.5")
     assert heading(page) == "What does one answer cost?"
-    assert shown(page, "C") == "10"
+    assert shown(page, "C") == "0.3"
     assert shown(page, "gamma") == "0.5"
     for key in ("boundary", "effort"):
         assert page.locator(f".st-key-{key} .main-svg").count() > 0
@@ -48,7 +48,7 @@ def test_back_undoes_a_choice(visit):
     page.go_back()
     settle(page)
     assert parameter(page, "C", "10")
-    assert shown(page, "C") == "10"
+    assert shown(page, "C") == "0.3"
     page.go_forward()
     settle(page)
     assert shown(page, "C") == "30"
@@ -84,8 +84,8 @@ def test_choices_hold_from_page_to_page_and_back_returns(visit):
 def test_a_malformed_url_shows_the_defaults(visit):
     off = "data=%00%FF&kernel=1&C=ten&gamma=-3&query=none&pair=--&n=0x10&seed=1e99"
     page = visit(f"/?{off}&lesson=%00&part=x")
-    expect(page.get_by_text("The data: checkerboard")).to_have_count(1)
-    assert shown(page, "C") == "10"
+    expect(page.get_by_text("The data: banana")).to_have_count(1)
+    assert shown(page, "C") == "0.3"
 
 
 def test_the_copied_link_rebuilds_the_view(visit):
@@ -119,7 +119,7 @@ def test_a_broken_or_oversize_upload_says_what_is_wrong(visit, tmp_path):
         upload(page, {"name": name, "mimeType": "text/csv", "buffer": content})
         error = page.locator('[data-testid="stAlert"]').filter(has_text=re.compile(says, re.I))
         expect(error).to_have_count(1)
-        expect(page.get_by_text("The data: checkerboard")).to_have_count(1)
+        expect(page.get_by_text("The data: banana")).to_have_count(1)
     big = tmp_path / "big.csv"
     big.write_bytes(b"1,2\n" * (13 * 2**20))
     upload(page, big)

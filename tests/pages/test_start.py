@@ -28,14 +28,26 @@ def chosen(app):
     return app.session_state["kmviz.kept"]
 
 
-def test_a_bare_link_opens_a_board_that_the_machine_can_tell():
+def fast_lines(app):
+    """Return how many support vectors the query asks, nearest first, at the slider's end."""
+    sent = live_arrays(app, "asked", "payment_fast")
+    lines = sent["layers"][1]
+    assert live.at(lines["x"], 0).size == 0
+    count = live.at(lines["x"], len(lines["x"]["index"]) - 1).size // 3
+    assert f"Nearest first: {count} of them settle it" in str(sent["title"])
+    return count
+
+
+def test_a_bare_link_shows_an_easy_query_asked_in_full_and_nearest_first():
     app = open_page()
-    session = app.session_state
-    assert (session["data"], session["noise"], session["C"], session["gamma"]) == (
-        "checkerboard", 0.0, 10.0, 5.0,
-    )  # fmt: skip
-    assert float(metric(app, "Test error").rstrip("%")) < 5
     assert not dict(app.query_params), "nothing was chosen, nothing is written"
+    m = int(metric(app, "Support vectors"))
+    assert fast_lines(app) < 0.05 * m
+    heat = live_arrays(app, "asked", "effort_map")["layers"][0]
+    assert heat["levels"].min() < 0.05 * m < 0.4 * m < heat["levels"].max() <= m + 1
+    app.number_input(key="query").set_value(581)
+    run(app)
+    assert fast_lines(app) > 0.5 * m, "effort follows difficulty"
 
 
 def test_banana_is_shown_with_its_boundary(banana):
@@ -63,8 +75,13 @@ def test_the_query_draws_a_line_to_every_support_vector_and_ends_at_f(banana):
     last = len(lines["x"]["index"]) - 1
     assert live.at(lines["x"], 0).size == 0
     assert live.at(lines["x"], last).size == 3 * m, "query, vector, and a break"
-    total = live_arrays(banana, "asked", "payment_sum")["layers"][0]["y"]["data"]
-    said = next(text for text in map(str, (c.value for c in banana.markdown)) if "f(x) =" in text)
+    assert any(live_arrays(banana, "asked", "payment")["layers"][-1]["id"]["data"] == 0), "the star"
+
+
+def test_where_no_fast_answer_stands_beside_it_the_sum_ends_at_f():
+    app = open_page(data="sketch")
+    total = live_arrays(app, "asked", "payment_sum")["layers"][0]["y"]["data"]
+    said = next(text for text in map(str, (c.value for c in app.markdown)) if "f(x) =" in text)
     assert f"f(x) = {total[-1]:.3g}" in said
 
 

@@ -1,6 +1,6 @@
 """Nearest support vectors on MNIST pairs: time against SVC and float32 BLAS, and how it grows.
 
-Machines as in the paper (first 4,000 digits, normalised (u.v + 1)^9, C = 10; quick: 2,000),
+Machines as in the paper (first 4,000 digits, normalised (u.v + 1)^9, C = 10),
 calibrated on digits they have not seen. SVC is timed with its own `poly` kernel on embedded
 rows, which is its fastest form.
 """
@@ -22,6 +22,9 @@ from kmviz.methods.nsv.calibration import Part
 from kmviz.methods.nsv.engine import NSVEngine
 from kmviz.methods.nsv.tables import Options
 
+#: Full and quick runs differ in repeats alone, and store the same tables.
+ONE_SIZE = True
+
 WAYS: dict[str, dict[str, Any]] = {
     "NSV, tug of war": {"order": "tug_of_war"},
     "NSV, nearest": {},
@@ -35,8 +38,8 @@ CALIBRATING = 4_000
 
 def speed(pair: tuple[int, int], quick: bool) -> pd.DataFrame:
     """Time every way of answering a pair's test digits, in one run."""
-    svc, rows = machine_of(pair, 2_000 if quick else 4_000)
-    queries = np.ascontiguousarray(rows["test"], dtype=np.float32)[: 1_000 if quick else None]
+    svc, rows = machine_of(pair, 4_000)
+    queries = np.ascontiguousarray(rows["test"], dtype=np.float32)
     machine = KernelMachine.from_estimator(svc)
     exact = machine.decision_function(queries) > 0
     fitted = {
@@ -63,12 +66,12 @@ def speed(pair: tuple[int, int], quick: bool) -> pd.DataFrame:
     return table
 
 
-def growth(quick: bool) -> pd.DataFrame:
+def growth() -> pd.DataFrame:
     """Time a query against m: machines of a share of the vectors of 3 against 8."""
-    svc, rows = machine_of((3, 8), 2_000 if quick else 4_000)
+    svc, rows = machine_of((3, 8), 4_000)
     whole = KernelMachine.from_estimator(svc)
     queries = np.ascontiguousarray(rows["test"], dtype=np.float32)[:300]
-    calibration = rows["rest"][: 500 if quick else 2_000]
+    calibration = rows["rest"][:2_000]
     found = []
     for share in (0.1, 0.25, 0.5, 1.0):
         taken = np.arange(0, whole.n_vectors, round(1 / share))
@@ -92,4 +95,4 @@ def tables(quick: bool = True) -> dict[str, pd.DataFrame]:
     """Return the speed tables."""
     pairs = ((3, 8), (4, 9), (2, 7), (0, 1))
     found = {f"nsv_{a}v{b}": speed((a, b), quick) for a, b in pairs}
-    return found | {"nsv_growth": growth(quick)}
+    return found | {"nsv_growth": growth()}

@@ -3,7 +3,8 @@
 Every module beside this one that has `tables(quick)` contributes; each of its tables becomes
 `benchmarks/results/NAME.csv` and `.md`, with the machine and the versions they were made on. A
 table may be a function that makes it: it is then stored as soon as it is made, and `--table` makes
-it alone.
+it alone. A table that `--full` stored is replaced only by `--full`; benchmarks with `ONE_SIZE` make
+the same tables either way.
 Times are CPU time on one thread and are only ever said as ratios within one run.
 """
 
@@ -70,13 +71,20 @@ def processor() -> str:
     return platform.processor() or platform.machine()
 
 
-def store(name: str, table: pd.DataFrame, command: str) -> None:
-    """Write one table as CSV (command and machine in comment lines) and as Markdown."""
+def store(name: str, table: pd.DataFrame, command: str, smaller: bool = False) -> None:
+    """Write one table as CSV (command and machine in comment lines) and as Markdown.
+
+    What a full run has stored is not replaced by a `smaller` table.
+    """
     RESULTS.mkdir(exist_ok=True)
+    path, full = RESULTS / f"{name}.csv", command.replace("run.py", "run.py --full")
+    if smaller and path.exists() and path.read_text("utf-8").partition("\n")[0] == f"# {full}":
+        print(f"{name} stays as `{full}` stored it.", file=sys.stderr, flush=True)
+        return
     named = any(label is not None for label in table.index.names)
     head = f"# {command}\n# {machine()}\n"
     text = table.to_csv(index=named, lineterminator="\n")
-    (RESULTS / f"{name}.csv").write_text(head + text, encoding="utf-8")
+    path.write_text(head + text, encoding="utf-8")
     (RESULTS / f"{name}.md").write_text(
         f"# {name.replace('_', ' ')}\n\n{markdown(table.reset_index() if named else table)}\n"
         f"\nMade by `{command}` on {machine()}.\n",
@@ -112,11 +120,13 @@ def run(only: list[str] | None = None, full: bool = False, table: str | None = N
     for name in only or known:
         start = time.process_time()
         print(f"{name} ...", file=sys.stderr, flush=True)
-        command = f"python benchmarks/run.py{' --full' if full else ''} {name}"
         try:
-            for title, made in load(name).tables(quick=not full).items():
+            module = load(name)
+            sized = not getattr(module, "ONE_SIZE", False)
+            command = f"python benchmarks/run.py{' --full' if full and sized else ''} {name}"
+            for title, made in module.tables(quick=not full).items():
                 if title.startswith(table or ""):
-                    _make(title, made, command)
+                    _make(title, made, command, sized and not full)
         except Exception as error:
             print(f"{name} failed: {type(error).__name__}: {error}", file=sys.stderr, flush=True)
             failed = True
@@ -125,13 +135,18 @@ def run(only: list[str] | None = None, full: bool = False, table: str | None = N
     return 1 if failed else 0
 
 
-def _make(title: str, made: pd.DataFrame | Callable[[], pd.DataFrame | None], command: str) -> None:
+def _make(
+    title: str,
+    made: pd.DataFrame | Callable[[], pd.DataFrame | None],
+    command: str,
+    smaller: bool,
+) -> None:
     """Store and print one table; one whose data is not at hand is None, and left alone."""
     frame = made
     if not isinstance(made, pd.DataFrame):
         frame, command = made(), f"{command} --table {title}"
     if isinstance(frame, pd.DataFrame):
-        store(title, frame, command)
+        store(title, frame, command, smaller)
         print(f"\n## {title}\n\n{markdown(frame.reset_index())}\n", flush=True)
 
 

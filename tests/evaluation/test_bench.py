@@ -44,6 +44,18 @@ def test_one_failure_does_not_stop_the_others(runner, capsys):
     assert stored["x"].tolist() == [2.0]
 
 
+def test_a_smaller_table_does_not_replace_a_full_one(runner, capsys):
+    assert runner.run(["good"], full=True) == 0
+    assert runner.run(["good"]) == 0
+    stored = runner.RESULTS / "good_table.csv"
+    assert pd.read_csv(stored, comment="#")["x"].tolist() == [2.0]
+    assert "stays as `python benchmarks/run.py --full good`" in capsys.readouterr().err
+    good = runner.HERE / "good.py"
+    good.write_text(good.read_text() + "ONE_SIZE = True\n")
+    assert runner.run(["good"]) == 0
+    assert stored.read_text().startswith("# python benchmarks/run.py good\n")
+
+
 def test_one_that_cannot_be_imported_fails_alone(runner, capsys):
     (runner.HERE / "absent.py").write_text("import no_such_module\ndef tables(quick): ...\n")
     assert runner.run(["good"]) == 0

@@ -4,6 +4,7 @@ import pickle
 
 import numpy as np
 import pytest
+from sklearn.base import clone
 from sklearn.datasets import load_digits
 from sklearn.frozen import FrozenEstimator
 from sklearn.svm import SVC
@@ -147,3 +148,12 @@ def test_without_unseen_rows_every_pair_has_vectors_of_its_own():
     clf = NSVClassifier(SVC(C=10.0), start="reduced", calibration="train", random_state=0)
     assert clf.fit(X[:120], Y[:120]).shared_ is None
     assert any(engine.early is not None for engine in clf.engines_)
+
+
+def test_no_filter_is_trained_where_none_is_asked(clf):
+    plain = clone(clf).set_params(linear_filter=False).fit(TRAIN, X_calibration=CALIBRATION)
+    assert all(one.linear is None for one in plain.calibrated_)
+    np.testing.assert_array_equal(plain.predict(QUERIES), clf.predict(QUERIES))
+    assert plain.refitted(start="approximate").start == "approximate"
+    with pytest.raises(ValueError, match="fitted without one"):
+        plain.refitted(linear_filter=True)

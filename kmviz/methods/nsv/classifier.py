@@ -69,7 +69,7 @@ class NSVClassifier(MachineClassifier):
         cheaper.
     linear_filter : bool, default=True
         Whether a linear SVM may decide first. (`start="reduced"` asks it all the same, and uses
-        what it says.)
+        what it says, unless all pairs of several classes share their vectors.)
     start : {"empty", "approximate", "reduced"}, default="empty"
         Whether the sum starts from -b, as published, or from the approximation of all terms; or
         from that, after up to 160 reduced vectors have decided what they can. "reduced" is the
@@ -282,7 +282,9 @@ class NSVClassifier(MachineClassifier):
             )
         found = copy(self).set_params(**parameters)
         found._validate_params()
-        if found._takes_filter and not self._takes_filter:
+        shares = self.shared_ is not None  # then reduced vectors alone take no filter
+        had = self.linear_filter or (self._takes_filter and not shares)
+        if not had and (found.linear_filter or (found._takes_filter and not shares)):
             raise ValueError(
                 "linear_filter=True and start='reduced' take a filter, and this was fitted "
                 "without one."
@@ -317,7 +319,9 @@ class NSVClassifier(MachineClassifier):
         """Train the filters and find the calibration rows: what no reading option changes."""
         calibration = "given" if given is not None or problems[0].y is None else self.calibration
         folds = FOLDS if len(problems) == 1 else FOLDS_A_PAIR
-        calibrator = Calibrator(self.calibration, self._takes_filter, seed, folds)
+        shares = self._shares(problems[0].machine.kernel, calibration)
+        filtered = self.linear_filter or (self._takes_filter and not shares)
+        calibrator = Calibrator(self.calibration, filtered, seed, folds)
         found = []
         for done, problem in enumerate(problems):
             with part(done / len(problems), (done + 1) / len(problems)):
@@ -331,7 +335,7 @@ class NSVClassifier(MachineClassifier):
         cross_fitted = calibrated[0].calibration in CROSS_FITTED
         usual = CROSS_FIT_MARGIN[self.start] if cross_fitted else 0.0
         self.margin_ = usual if self.margin is None else float(self.margin)
-        is_shared = self._shares(calibrated)
+        is_shared = self._shares(calibrated[0].machine.kernel, calibrated[0].calibration)
         start = "approximate" if is_shared else self.start  # of what traces show
         options = Options(self.order, self.n_components, start)
         reads = (self.window, self.margin_, self.linear_filter)
@@ -347,11 +351,10 @@ class NSVClassifier(MachineClassifier):
                 self.prove(proof)
         return self
 
-    def _shares(self, calibrated: list[Calibrated]) -> bool:
+    def _shares(self, kernel: Any, calibration: str) -> bool:
         """Whether all pairs share reduced vectors: rows that no machine has seen must set them."""
         several = len(self.classes_) > 2 and self.start == "reduced"
-        kernel = calibrated[0].machine.kernel
-        return several and calibrated[0].calibration == "given" and is_known(kernel)
+        return several and calibration == "given" and is_known(kernel)
 
     def _shared_stages(self, calibrated: list[Calibrated]) -> SharedStages:
         first = self.engines_[0]

@@ -86,9 +86,10 @@ def errors_radial(
     rows, labels, n_classes, members, percentiles, costs, wanted, n_folds, n_inner, tol, steps,
     wrong,
 ):  # fmt: skip
-    """Fill `wrong` (percentiles, costs) for RBF kernels of local width; returns the work.
+    """Fill `wrong` (percentiles, costs) for RBF kernels; returns the work.
 
-    All widths have one matrix of squared distances in common.
+    A percentile below 0 is minus a gamma, the same in all neighbourhoods. All widths have one
+    matrix of squared distances in common.
     """
     n = members.shape[0]
     width = (n + PAD - 1) // PAD * PAD
@@ -102,7 +103,8 @@ def errors_radial(
     for p in range(percentiles.shape[0]):
         if not wanted[p].any():
             continue
-        gamma = np.float32(local_gamma(points, n, percentiles[p], scratch))
+        width = percentiles[p]
+        gamma = np.float32(-width if width < 0.0 else local_gamma(points, n, width, scratch))
         for i in range(n):
             radial_values(gamma, squares[i], K[i])
         spent += n * n // 4

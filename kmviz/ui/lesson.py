@@ -101,7 +101,8 @@ def begin(title: str, place: Any) -> None:
         st.caption(name)
         now = _Open(lesson, number, title, st)
         st.markdown(f"**{now.part.question}**")
-        _choose(now)
+        with st.container():  # what follows keeps its place: nothing is left over while a page runs
+            _choose(now)
         session[_OPEN] = _Open(lesson, number, title, st.container())  # seen without scrolling
         st.markdown(f":material/visibility: {now.part.look}")
         _ways(now)
@@ -165,12 +166,15 @@ def _ways(now: _Open) -> None:
     slugs = lessons.names()
     after = slugs[slugs.index(lesson.slug) + 1 :]
     with st.container(horizontal=True, vertical_alignment="center"):
+        back, on = st.container(width="content"), st.container(width="content")
         if number > 1:
-            link(lesson, number - 1, "Previous", ":material/arrow_back:")
-        if number < len(lesson.parts):
-            link(lesson, number + 1, "Next", ":material/arrow_forward:")
-        elif after:
-            link(lessons.load(after[0]), 1, "Next", ":material/arrow_forward:")
+            with back:
+                link(lesson, number - 1, "Previous", ":material/arrow_back:")
+        with on:
+            if number < len(lesson.parts):
+                link(lesson, number + 1, "Next", ":material/arrow_forward:")
+            elif after:
+                link(lessons.load(after[0]), 1, "Next", ":material/arrow_forward:")
     with st.container(horizontal=True, horizontal_alignment="right"):
         st.button(
             "Handout", key="handout", type="tertiary", icon=":material/print:",

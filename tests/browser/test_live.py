@@ -287,6 +287,8 @@ def test_on_a_phone_views_stand_in_one_column_and_nothing_is_cut(visit):
     for box in [*boxes, root(page).locator("input").bounding_box()]:
         assert box["x"] >= 0
         assert box["x"] + box["width"] <= 390
+    said, bar = (root(page).locator(part).first.bounding_box() for part in ("output", "input"))
+    assert said["y"] < bar["y"] + bar["height"], "the value stands beside the slider"
     assert page.evaluate("document.documentElement.scrollWidth") <= 390
     page.set_viewport_size({"width": 1400, "height": 1000})
 

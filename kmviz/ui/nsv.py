@@ -58,7 +58,7 @@ _tables, _prices, _exact = Shelf("nsv trade-off"), Shelf(), Shelf()
 def shown(problem: Problem, said: Mapping[str, Any] = state.PRESENT) -> Shown:
     """Return the method under the parameters that the controls say, with its study."""
     given = {"n_components": said["q"], "order": said["order"], "start": said["start"]}
-    given |= nsv_calibration.chosen(problem, said)
+    given |= nsv_calibration.chosen(said)
     if "max_disagreement" not in given:
         return _shown(problem, **given)
     return nsv_calibration.with_its_machine(_shown(problem, **given, **choice(said)))
@@ -79,6 +79,8 @@ def side(problem: Problem, said: Mapping[str, Any]) -> two.Side:
 
 def _shown(problem: Problem, most: int | None = None, **parameters: Any) -> Shown:
     usual = {"n_components": 20, "order": "nearest", "start": "empty", "random_state": 0}
+    if problem.is_long:  # ten machines more would take the page too long
+        usual["calibration"] = "left_out"
     options: dict[str, Any] = {} if most is None else {"most": most}
     return show(problem, "nsv", {**usual, **parameters}, **options)
 

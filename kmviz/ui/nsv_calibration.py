@@ -82,22 +82,15 @@ def _refused(problem: Problem) -> str:
     )
 
 
-def chosen(problem: Problem, said: Mapping[str, Any] = state.PRESENT) -> dict[str, Any]:
+def chosen(said: Mapping[str, Any] = state.PRESENT) -> dict[str, Any]:
     """Return what differs from the estimator's defaults, as its parameters."""
     given = parameters("nsv", "calibration", "margin", "max_disagreement", "confidence", said=said)
-    if _is_too_long(problem, said):
-        given["calibration"] = "left_out"
     if given["max_disagreement"] == NONE:
         del given["max_disagreement"], given["confidence"]
     else:
         del given["margin"]  # which the promise chooses
     usual = {"calibration": "cross_fit", "margin": NONE, "confidence": 0.95}
     return {name: value for name, value in given.items() if usual.get(name) != value}
-
-
-def _is_too_long(problem: Problem, said: Mapping[str, Any] = state.PRESENT) -> bool:
-    """Whether the ten machines of cross-fitting would take a page too long."""
-    return problem.is_long and said["calibration"] == "cross_fit"
 
 
 def with_its_machine(now: Shown) -> Shown:
@@ -116,7 +109,7 @@ def with_its_machine(now: Shown) -> Shown:
 def say_promise(now: Shown) -> None:
     """Say what the classifier on the page promises, where it does, and what it was spared."""
     fitted = now.study.fitted
-    if _is_too_long(now.problem):
+    if now.problem.is_long and st.session_state["calibration"] == "cross_fit":
         st.info(
             "This machine took long to train, and cross-fitting would train ten more: thresholds "
             f"come from {CALIBRATIONS['left_out']}. NSVClassifier itself has no such limit.",

@@ -47,6 +47,7 @@ class NSVEngine(Walker):
     limits: loops.Limits
     envelope: Envelope
     stages: NDArray[np.intp]
+    window: int
     overhead: float
 
     def __init__(

@@ -86,10 +86,9 @@ def errors_radial(
     rows, labels, n_classes, members, percentiles, costs, wanted, n_folds, n_inner, tol, steps,
     wrong,
 ):  # fmt: skip
-    """Fill `wrong` (percentiles, costs) for RBF kernels; returns the work.
+    """Fill `wrong` (percentiles, costs) for RBF kernels of local width; returns the work.
 
-    A percentile below 0 is minus a gamma, the same in all neighbourhoods. All widths have one
-    matrix of squared distances in common.
+    All widths have one matrix of squared distances in common.
     """
     n = members.shape[0]
     width = (n + PAD - 1) // PAD * PAD
@@ -103,8 +102,7 @@ def errors_radial(
     for p in range(percentiles.shape[0]):
         if not wanted[p].any():
             continue
-        width = percentiles[p]
-        gamma = np.float32(-width if width < 0.0 else local_gamma(points, n, width, scratch))
+        gamma = np.float32(local_gamma(points, n, percentiles[p], scratch))
         for i in range(n):
             radial_values(gamma, squares[i], K[i])
         spent += n * n // 4

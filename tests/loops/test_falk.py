@@ -117,9 +117,8 @@ def test_one_matrix_of_distances_serves_every_width():
     X = rng.normal(size=(50, 3))
     y = (X[:, 0] + 0.5 * rng.normal(size=50) > 0).astype(np.int32)
     members, costs = np.arange(50, dtype=np.int32), np.array([1.0, 16.0])
-    percentiles = np.array([10.0, 50.0, -0.7])  # the last is a gamma for all
-    wanted = np.array([[True, False], [True, True], [True, True]])
-    wrong = np.zeros((3, 2), dtype=np.int64)
+    percentiles, wanted = np.array([10.0, 50.0]), np.array([[True, False], [True, True]])
+    wrong = np.zeros((2, 2), dtype=np.int64)
     falk_select.errors_radial(
         X, y, 2, members, percentiles, costs, wanted, 5, 25, 1e-3, 10**6, wrong
     )  # fmt: skip
@@ -128,8 +127,7 @@ def test_one_matrix_of_distances_serves_every_width():
     falk_train.gather(X, members, points)
     for p, c in zip(*np.nonzero(wanted), strict=True):
         scratch = np.empty(falk_train.SAMPLED_PAIRS)
-        gamma = falk_train.local_gamma(points, 50, abs(percentiles[p]), scratch)
-        gamma = 0.7 if p == 2 else gamma
+        gamma = falk_train.local_gamma(points, 50, percentiles[p], scratch)
         missed = 0
         for fold in range(5):
             held = np.arange(fold, 25, 5)

@@ -11,7 +11,6 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.neighbors import KNeighborsClassifier
 from sklearn.svm import SVC
 
-import kmviz
 from kmviz import FaLKClassifier, KNNSVMClassifier, LocalNoiseReducer
 from kmviz.datasets.generators import checkerboard, two_spirals
 from kmviz.kernels import RBF, Normalized, Polynomial
@@ -201,13 +200,10 @@ def test_selection_finds_good_parameters_on_training_data_alone(brief):
     X, y = data.X_train, data.y_train
     tuned = FaLKClassifier(50, tune=True, random_state=0).fit(X, y)
     tried = pd.DataFrame(tuned.selection_)
-    same_size = tried[tried["n_neighbors"] == tuned.n_neighbors_]
-    is_own = same_size["percentile"] == tuned.percentile_
-    width = is_own if tuned.gamma_ < 0 else np.isclose(same_size["gamma"], tuned.gamma_)
-    chosen = same_size[width & (same_size["C"] == tuned.C_)].iloc[0]
+    same_size = tried[tried["n_neighbors"] == tuned.n_neighbors_].set_index(["C", "percentile"])
+    chosen = same_size.loc[(tuned.C_, tuned.percentile_)]
     assert chosen["error"] == same_size["error"].min()
     assert chosen["error"] < tried["error"].min() + 0.01
-    assert same_size["gamma"].nunique() == len(selection.SHARED), "widths for all models"
     plain = FaLKClassifier(50, random_state=0).fit(X, y)
     score = tuned.score(data.X_test, data.y_test)
     assert score >= plain.score(data.X_test, data.y_test) - 0.005
@@ -377,26 +373,12 @@ def test_selection_goes_past_the_ends_of_its_grid_while_it_pays(brief):
     clf = FaLKClassifier(80, tune=True, random_state=0).fit(rows, y)
     tried = clf.selection_
     ends = {"C": (1.0, 64.0), "percentile": (1.0, 90.0)}
-    past = [set(tried[name][np.isnan(tried["gamma"])]) - set(grid) for name, grid in
+    past = [set(tried[name]) - set(grid) for name, grid in
             (("C", selection.COSTS), ("percentile", selection.PERCENTILES))]  # fmt: skip
-    own = {name: tried[name][np.isnan(tried["gamma"])] for name in tried}
-    best = selection.best_row(pd.DataFrame(own))
-    chosen = {"C": best["C"], "percentile": best["percentile"]}
+    chosen = {"C": clf.C_, "percentile": clf.percentile_}
     assert any(past) == any(chosen[n] in ends[n] or chosen[n] in p
                             for n, p in zip(("C", "percentile"), past, strict=True))  # fmt: skip
     assert clf.score(rows, y) > 0.95
-
-
-def test_a_width_for_all_models_wins_where_it_is_better(brief, monkeypatch, tmp_path):
-    board = checkerboard(800, seed=0)
-    rows, y = board.X_train, board.y_train
-    monkeypatch.setattr(selection, "PERCENTILES", (100.0,))  # far too wide
-    clf = FaLKClassifier(120, tune=True, random_state=0).fit(rows, y)
-    assert clf.gamma_ > 0
-    assert (clf.models_.gammas == clf.gamma_).all()
-    kmviz.save(clf, tmp_path / "tuned.skops")
-    again = kmviz.load(tmp_path / "tuned.skops")
-    np.testing.assert_array_equal(again.predict(rows), clf.predict(rows))
 
 
 def test_a_low_percentile_hardly_depends_on_which_points_are_near():

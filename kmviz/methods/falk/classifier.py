@@ -68,8 +68,7 @@ class FaLKClassifier(GrowingClassifier):
         FaLK-SVMl: choose k among 1, 2, 4 and 8 times `n_neighbors`, C among 1, 4, 16 and 64 and
         the percentile among 1, 10, 50 and 90 by cross-validation inside ten neighbourhoods or
         more, until a fifth of the rows (20,000 at most) have been held out. Where the least error
-        stands at an end of C or of the percentile, smaller or larger ones are tried as well, and
-        for the best k widths that all models share: `gamma_` is one of these, or negative.
+        stands at an end of C or of the percentile, smaller or larger ones are tried as well.
         `C`, `gamma` and `percentile` are then not read.
     cover : {"random", "tree"}, default="random"
         The order in which points are offered as centres (algorithm 1, eq. 9).
@@ -100,8 +99,7 @@ class FaLKClassifier(GrowingClassifier):
         The local SVMs, in flat arrays.
     n_neighbors_, n_cover_, C_, percentile_ : the values in use
     selection_ : dict of arrays
-        With `tune` or "auto": the error of each `n_neighbors`, `C` and `percentile` or `gamma`
-        tried.
+        With `tune` or "auto": the error of each `n_neighbors`, `C` and `percentile` tried.
 
     Notes
     -----
@@ -250,10 +248,7 @@ class FaLKClassifier(GrowingClassifier):
             self.selection_ = {name: tried[name].to_numpy() for name in tried}
             best = best_row(tried)
             k, self.C_ = int(best["n_neighbors"]), float(best["C"])
-            if radial and np.isfinite(best["gamma"]):  # one width for all
-                self.gamma_ = float(best["gamma"]) * self._unit**2
-            elif radial:
-                self.percentile_ = float(best["percentile"])
+            self.percentile_ = float(best["percentile"]) if radial else self.percentile
         self._settle(k)
 
     def _settle(self, k: int) -> None:

@@ -13,8 +13,7 @@ A third of the neighbourhoods judges all settings; those that are clearly worse 
 then dropped. k grows until the error has been over the least twice in a row, or the work done
 passes `BUDGET`; work is counted in kernel entries, not in seconds, so that the same data gives the
 same choice on any machine. The paper's grid is fixed; here a C or a percentile that wins at its end
-is followed beyond it, as long as the error falls, and for the k that wins widths that all models
-share are tried as well: the middle ones of what the neighbourhoods have for themselves.
+is followed beyond it, as long as the error falls.
 """
 
 from __future__ import annotations
@@ -24,7 +23,6 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from joblib import Parallel, delayed
 from numpy.typing import NDArray
-from scipy.spatial.distance import pdist
 
 from kmviz.kernels import is_known
 from kmviz.loops.falk_select import errors_given, errors_radial
@@ -40,8 +38,6 @@ SIZES = (125, 250, 500, 1000, 2000, 4000)
 N_CENTERS, N_FOLDS = 10, 5
 #: Neighbourhoods that judge every setting, at least.
 FIRST = 5
-#: Percentiles whose middle width is tried for all models, and neighbourhoods that it is taken from.
-SHARED, ASKED = (1.0, 3.0, 10.0, 50.0), 20
 #: Steps past an end of the grid, at most.
 EXTENSIONS = 4
 #: Held-out points that judge a k, least and most; between them a fifth of the rows.
@@ -56,8 +52,7 @@ def choose_parameters(
 ) -> pd.DataFrame:  # fmt: skip
     """Cross-validate k, C and percentile; returns the errors, least k and C first.
 
-    Columns: `n_neighbors, C, percentile, gamma, error` and `held_out`, the points an error rests
-    on. Of percentile and gamma, a width of each model's own or of all, one is not a number.
+    Columns: `n_neighbors, C, percentile, error` and `held_out`, the points an error rests on.
 
     Parameters
     ----------
@@ -108,21 +103,7 @@ def choose_parameters(
         least = min(least, float(table["error"].min()))
         if rises == 2 or spent > BUDGET:
             break
-    table = _beyond(pd.concat(tables, ignore_index=True), tried)
-    if not is_radial(kernel):
-        return table
-    k = int(best_row(table)["n_neighbors"])
-    some = index.query(index.rows[shuffled[:ASKED]], k)
-    widths = tuple(-gamma for gamma in shared_gammas(rows, some))
-    tables = [table, tried(k, widths, COSTS)[0]] if widths else [table]
-    return pd.concat(tables, ignore_index=True)
-
-
-def shared_gammas(rows: NDArray[Any], neighbors: NDArray[np.int32]) -> list[float]:
-    """Return the middle width of some neighbourhoods, as gamma, at each percentile; wide first."""
-    squares = [pdist(rows[own], "sqeuclidean") for own in neighbors]
-    widths = [np.percentile(own[own > 0], SHARED) for own in squares if (own > 0).any()]
-    return sorted(set((1.0 / np.median(widths, axis=0)).tolist())) if widths else []
+    return _beyond(pd.concat(tables, ignore_index=True), tried)
 
 
 def promising(errors: NDArray[np.float64]) -> NDArray[np.bool_]:
@@ -171,8 +152,7 @@ def neighborhood_errors(
 ) -> tuple[NDArray[np.float64], int]:  # fmt: skip
     """Return the k'-internal error of one neighbourhood, (percentiles, costs), and the work.
 
-    Costs rise. Those that are not `wanted` with a percentile have an error of 0. A percentile
-    below 0 is minus a gamma.
+    Costs rise. Those that are not `wanted` with a percentile have an error of 0.
     """
     if wanted is None:
         wanted = np.ones((len(percentiles), len(costs)), dtype=np.bool_)
@@ -237,10 +217,8 @@ def _table(
 ) -> pd.DataFrame:  # fmt: skip
     import pandas as pd
 
-    grid = [
-        (k, C, p if p >= 0 else np.nan, -p if p < 0 else np.nan) for C in costs for p in percentiles
-    ]
-    table = pd.DataFrame(grid, columns=["n_neighbors", "C", "percentile", "gamma"])
+    grid = [(k, C, p) for C in costs for p in percentiles]
+    table = pd.DataFrame(grid, columns=["n_neighbors", "C", "percentile"])
     return table.assign(error=errors.T.ravel(), held_out=held_out.T.ravel())
 
 

@@ -104,11 +104,11 @@ def _over_rows(pair: Pair, name: str, model: Any, n_train: int) -> list[Row]:
         clf.fit(rows["train"], X_calibration=rows["rest"])
         reading = clf.study(rows["test"]).read()
         told = measured(reading, m, positive)
-        about = {"pair": name_of(pair), "vectors": name, "n_vectors": clf.machine_.n_vectors}
+        n = clf.machine_.n_vectors
+        about = {"pair": name_of(pair), "vectors": name, "n_vectors": n}
         if not found:
-            whole = about | {"way": "all of them", "errors": told["machine_errors"],
-                             "steps_mean": about["n_vectors"], "speedup": m / about["n_vectors"],
-                             "honest_speedup": m / about["n_vectors"]}  # fmt: skip
+            cost = {"steps_mean": n, "speedup": m / n, "honest_speedup": m / n}
+            whole = about | {"way": "all of them", "errors": told["machine_errors"]} | cost
             found.append(whole | _beside(reading.exact > 0, exact))
         kept = {key: told[key] for key in ("errors", "steps_mean", "speedup", "honest_speedup")}
         found.append(about | {"way": way} | kept | _beside(reading.outputs > 0, exact))

@@ -1,8 +1,13 @@
 """A lesson as a class walks through it."""
 
+import re
+from urllib.parse import urlencode
+
+import pytest
 from playwright.sync_api import expect
 
 from kmviz import lessons
+from kmviz.ui import menu
 from tests.browser.harness import parameter, parameters, press, settle
 
 
@@ -52,3 +57,29 @@ def test_the_next_lesson_opens_its_own_page(visit):
     settle(page)
     expect(panel).not_to_contain_text("moved on from the view")
     assert parameters(page)["w"] == "10"
+
+
+@pytest.mark.parametrize("slug", lessons.names())
+def test_a_class_walks_through_a_lesson(visit, slug):
+    parts = lessons.load(slug).parts
+    first = urlencode(parts[0].view | {"lesson": slug, "part": "1"})
+    page = visit(f"/{menu.named(parts[0].page).path}?{first}")
+    panel = page.locator(".st-key-lesson")
+    for number, part in enumerate(parts, 1):
+        if number > 1:
+            panel.get_by_text("Next", exact=True).click()
+        expect(panel).to_contain_text(plain(part.question), timeout=60_000)
+        settle(page)
+        answer = plain(max(re.split(r"\{.*?\}", part.answer), key=len)).strip()
+        expect(panel).not_to_contain_text(answer)
+        panel.get_by_text(next(text for text, is_right in part.choices if is_right)).click()
+        panel.get_by_role("button", name="Reveal").click()
+        expect(panel).to_contain_text("Right.")
+        expect(panel).to_contain_text(answer, timeout=60_000)
+        expect(panel).not_to_contain_text("moved on from the view")
+        settle(page)
+
+
+def plain(text):
+    """Markdown as it reads on the page."""
+    return re.sub(r"[*`]", "", text)

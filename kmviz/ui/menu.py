@@ -38,7 +38,7 @@ METHOD_PAGES = tuple(
 START = Page(
     "Start", "app.py", ":material/explore:",
     "The data, the machine, and what each answer costs today.",
-    {"data": "banana", "C": "0.3", "gamma": "2", "query": "4"},
+    {"data": "banana", "C": "0.3", "gamma": "2", "query": "523"},
 )  # fmt: skip
 COMPARE = Page(
     "Compare", "pages/6_Compare.py", ":material/balance:",

@@ -8,7 +8,7 @@
 PYTHON ?= python3
 PORT   ?= 8501
 HOST   ?= localhost
-JOBS   ?= 2
+JOBS   ?= 3
 VENV   := .venv
 PY     := $(VENV)/bin/python
 

@@ -77,7 +77,6 @@ def test_a_class_walks_through_a_lesson(visit, slug):
         expect(panel).to_contain_text("Right.")
         expect(panel).to_contain_text(answer, timeout=60_000)
         expect(panel).not_to_contain_text("moved on from the view")
-        settle(page)
 
 
 def plain(text):

@@ -235,7 +235,8 @@ def doomed(client, tmp_path):
     grave = tmp_path / "killed"
 
     def doom(place, name, only=None):
-        client.wait_for_workers(2)
+        client.cluster.scale(2)  # whoever was killed before, and did not come back by itself
+        client.wait_for_workers(2, timeout=60)
         client.run(deadly, place, name, only, grave)
 
     yield doom

@@ -8,7 +8,7 @@
 PYTHON ?= python3
 PORT   ?= 8501
 HOST   ?= localhost
-JOBS   ?= 3
+JOBS   ?= 2
 VENV   := .venv
 PY     := $(VENV)/bin/python
 

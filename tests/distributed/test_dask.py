@@ -20,9 +20,9 @@ from kmviz import FaLKClassifier, PartitionedFaLK
 from kmviz.methods.falk import cluster, survey
 from kmviz.methods.falk.cells import Scratch
 from kmviz.methods.falk.cluster import NeighborSearch, block_size, local_threads
-from kmviz.methods.falk.models import BLOCK
 from kmviz.methods.falk.partition import Partition
 from kmviz.methods.falk.sources import source_of
+from kmviz.methods.falk.training import BLOCK
 from kmviz.methods.progress import listening
 
 PARTS = ("starts", "index", "weight", "bias", "gammas")

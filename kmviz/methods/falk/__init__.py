@@ -7,7 +7,7 @@ path trains a global SVM.
 
 - `neighbors`: neighbourhoods in feature space (eq. 3),
 - `cover`: which points become centres (definition 1, eq. 9, eq. 11, algorithm 1),
-- `models`: the local SVMs in flat arrays,
+- `models`, `training`, `answering`: the local SVMs in flat arrays,
 - `selection`: choice of k, C and width inside neighbourhoods (definitions 3 to 5), and the bound of
   eq. 13,
 - `gap`: what FaLK-SVM loses against kNNSVM (eq. 14 and 15), estimated,

@@ -31,11 +31,12 @@ from kmviz.methods.falk.cluster import local_threads
 from kmviz.methods.falk.cover import Cover, find_cover
 from kmviz.methods.falk.growing import GrowingClassifier
 from kmviz.methods.falk.local import KERNEL_CONSTRAINTS
-from kmviz.methods.falk.models import LOCAL, LocalModels, is_radial, scaled
+from kmviz.methods.falk.models import LocalModels
 from kmviz.methods.falk.neighbors import cover_order
 from kmviz.methods.falk.selection import best_row, choose_parameters
 from kmviz.methods.falk.sources import refuse_elsewhere
 from kmviz.methods.falk.study import FaLKStudy
+from kmviz.methods.falk.training import LOCAL, is_radial, scaled
 from kmviz.traces import LocalModel
 
 #: A class with at most this many members is checked for being outvoted everywhere.

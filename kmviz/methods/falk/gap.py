@@ -17,7 +17,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from kmviz.methods.falk.classifier import FaLKClassifier
 from kmviz.methods.falk.local import parts
-from kmviz.methods.falk.models import train_models
+from kmviz.methods.falk.training import train_models
 
 
 @dataclass(frozen=True)

@@ -15,15 +15,9 @@ from kmviz.methods.falk.cluster import local_threads
 from kmviz.methods.falk.cover import Cover
 from kmviz.methods.falk.insertion import cover_again, insert
 from kmviz.methods.falk.local import LocalClassifier
-from kmviz.methods.falk.models import (
-    LocalModels,
-    refuse_overflow,
-    spliced,
-    train_models,
-    unit_of,
-    width_of,
-)
+from kmviz.methods.falk.models import LocalModels, spliced
 from kmviz.methods.falk.neighbors import EuclideanIndex
+from kmviz.methods.falk.training import refuse_overflow, train_models, unit_of, width_of
 
 
 class GrowingClassifier(LocalClassifier):

@@ -15,9 +15,10 @@ from sklearn.utils._param_validation import Interval, StrOptions
 
 from kmviz.methods.falk.cluster import local_threads
 from kmviz.methods.falk.local import KERNEL_CONSTRAINTS, LocalClassifier, parts
-from kmviz.methods.falk.models import LOCAL, LocalModels, is_radial, scaled, stacked, train_models
+from kmviz.methods.falk.models import LocalModels, stacked
 from kmviz.methods.falk.neighbors import search_rows
 from kmviz.methods.falk.selection import PERCENTILES, choose_each
+from kmviz.methods.falk.training import LOCAL, is_radial, scaled, train_models
 
 MEDIAN = 50.0
 

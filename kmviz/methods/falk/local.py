@@ -19,18 +19,11 @@ from kmviz.machines import KernelMachine
 from kmviz.machines.named import gamma_for, named_kernel
 from kmviz.machines.soundness import shaped, within
 from kmviz.methods.base import FLOATS, PairsClassifier, as_query, is_clean
-from kmviz.methods.falk.models import (
-    LOCAL,
-    LocalModels,
-    answer,
-    answer_one,
-    is_radial,
-    refuse_overflow,
-    unit_of,
-    width_of,
-)
+from kmviz.methods.falk.answering import answer, answer_one
+from kmviz.methods.falk.models import LocalModels
 from kmviz.methods.falk.neighbors import EuclideanIndex, build_index, is_euclidean, search_rows
 from kmviz.methods.falk.projection import axes_that_pay, principal_axes
+from kmviz.methods.falk.training import LOCAL, is_radial, refuse_overflow, unit_of, width_of
 from kmviz.traces import LocalTrace
 
 KERNEL_CONSTRAINTS: dict[str, list[Any]] = {

@@ -1,40 +1,14 @@
-"""Local SVMs in flat arrays: no Python object a model, training in blocks on any joblib backend."""
+"""Local SVMs in flat arrays: no Python object a model."""
 
 from __future__ import annotations
 
-import time
-from collections.abc import Callable
 from itertools import pairwise
 from typing import Any
 
 import numpy as np
-from joblib import delayed
 from numpy.typing import NDArray
 
-from kmviz.kernels import RBF, Linear, is_known
-from kmviz.loops import threads
-from kmviz.loops.falk_answer import answers, local_scores
-from kmviz.loops.falk_smo import PAD
-from kmviz.loops.falk_train import train_given, train_radial
 from kmviz.machines.soundness import shaped, within
-from kmviz.methods.falk.cluster import block_size, local_threads, on_cluster, results
-from kmviz.methods.progress import report
-
-#: Models a task. Fewer make a cluster spend its time on messages.
-BLOCK = 64
-#: LibSVM's own stopping tolerance, which the paper keeps.
-TOLERANCE = 1e-3
-#: Steps after which a model is taken as it is, to begin with and for each of its points: a hundred
-#: times what one takes that settles.
-FIRST_STEPS, STEPS_A_POINT, MAX_STEPS = 10_000, 500, 1_000_000
-#: Of rows brought to a width of 1, a kernel this narrow knows no neighbours.
-NARROWEST = 1e30
-#: Gamma that stands for "each model its own".
-LOCAL = -1.0
-#: Outputs of machines that are held at a time, for each thread.
-ENTRIES = 1 << 20
-#: Widths of data whose squares float32 holds well; and float64.
-NARROW, WIDE, WIDEST = 1e-15, 1e15, 1e150
 
 
 class LocalModels:
@@ -82,9 +56,9 @@ class LocalModels:
         short: int,
     ) -> None:  # fmt: skip
         self.n_classes, self.short = n_classes, short
-        self.class_starts, self.classes = _ends(n_local), classes
-        self.machines = _ends(n_local * (n_local - 1) // 2)
-        self.starts, self.index, self.weight = _ends(counts), index, weight
+        self.class_starts, self.classes = ends_of(n_local), classes
+        self.machines = ends_of(n_local * (n_local - 1) // 2)
+        self.starts, self.index, self.weight = ends_of(counts), index, weight
         self.bias, self.gammas = bias, gammas
 
     def __len__(self) -> int:
@@ -178,7 +152,8 @@ def joined(runs: list[tuple[LocalModels, int, int]]) -> LocalModels:
     )
 
 
-def _ends(counts: NDArray[Any]) -> NDArray[np.int64]:
+def ends_of(counts: NDArray[Any]) -> NDArray[np.int64]:
+    """Return where parts of these sizes begin, one after the other, and where the last ends."""
     return np.concatenate([[0], np.cumsum(counts, dtype=np.int64)])
 
 
@@ -203,263 +178,3 @@ def _seen_pairs(state: dict[str, Any]) -> dict[str, Any]:
         bias[kept], state["gammas"], state["index"], state["weight"], state["short"],
     )  # fmt: skip
     return made.__dict__
-
-
-def train_models(
-    rows: NDArray[Any], labels: NDArray[np.int32], n_classes: int, neighbors: NDArray[np.int32],
-    kernel: Any, gamma: float, percentile: float, C: float, n_jobs: int | None = None,
-    unit: float = 1.0,
-) -> LocalModels:  # fmt: skip
-    """Train one model a row of `neighbors`.
-
-    Blocks of models go to joblib: threads by default (the loops release the GIL), or whatever
-    `joblib.parallel_config` names, processes of a cluster included. Models do not depend on it.
-
-    Parameters
-    ----------
-    rows : array of shape (N, d)
-        Training rows; embedded ones when a compiled loop knows the kernel.
-    labels : array of shape (N,)
-        Codes 0, 1, ... of the classes.
-    gamma, percentile : float
-        RBF width; `LOCAL` takes each neighbourhood's own from its percentile of distances.
-    unit : float
-        What rows are multiplied by before they are made float32, see `unit_of`; RBF only.
-    """
-    rows = scaled(rows, unit)
-    gamma = gamma if gamma == LOCAL else min(gamma / unit**2, NARROWEST)
-    rest = (n_classes, kernel, gamma, percentile, C)
-    blocks, done, seconds = [], 0, 1.0
-    if on_cluster():  # one block here, to know how large tasks should be
-        began = time.perf_counter()
-        blocks.append(train_block(rows, labels, (neighbors[:BLOCK],), *rest))
-        done = len(blocks[0][0])
-        seconds = (time.perf_counter() - began) / done
-    block = block_size(len(neighbors) - done, n_jobs, BLOCK, seconds)
-    # a tuple travels with its task; bare arrays would be scattered one by one
-    calls = [
-        delayed(train_block)(rows, labels, (neighbors[s : s + block],), *rest)
-        for s in range(done, len(neighbors), block)
-    ]
-    for result in results(calls, (rows, labels), n_jobs):
-        blocks.append(result)
-        done += len(result[0])
-        report(0.5 + 0.5 * done / len(neighbors), f"{done} models")
-    *arrays, short = zip(*blocks, strict=True)
-    n_local, classes, counts, bias, gammas, index, weight = map(np.concatenate, arrays)
-    return LocalModels(
-        n_classes, n_local, classes, counts, bias, gammas * unit**2, index, weight, int(sum(short))
-    )
-
-
-def most_steps(k: int) -> int:
-    """Return the steps after which a model of k points is taken as it is."""
-    return min(FIRST_STEPS + STEPS_A_POINT * k, MAX_STEPS)
-
-
-def width_of(X: NDArray[Any]) -> float:
-    """Return how wide the widest column is, after checking that distances are finite."""
-    width = float((X.max(axis=0).astype(np.float64) - X.min(axis=0)).max(initial=0.0))
-    if width > WIDEST:
-        raise ValueError(
-            f"X is up to {width:.0e} wide in a column: squared distances are not finite. Scale the "
-            "features."
-        )
-    return width
-
-
-def refuse_overflow(kernel: Any, X: NDArray[Any]) -> None:
-    """Refuse rows whose own kernel values are not finite, before models that cannot answer."""
-    with np.errstate(over="ignore"):
-        if is_known(kernel) and not np.isfinite(kernel.diag(X.astype(np.float64))).all():
-            raise ValueError(f"Values of {kernel!r} are not finite on X: scale the features.")
-
-
-def is_radial(kernel: Any) -> bool:
-    """Tell whether a kernel is an RBF, normalised or not."""
-    return is_known(kernel) and isinstance(kernel.plain, RBF)
-
-
-def unit_of(width: float, kernel: Any) -> float:
-    """Return what RBF rows must be multiplied by, a power of two, so that float32 holds them."""
-    if not is_radial(kernel) or NARROW < width < WIDE or width < 1.0 / WIDEST:
-        return 1.0
-    return float(2.0 ** -np.round(np.log2(width)))
-
-
-def scaled(rows: NDArray[Any], unit: float) -> NDArray[Any]:
-    """Return rows times `unit`; the same rows where it is 1."""
-    return rows if unit == 1.0 else rows * rows.dtype.type(unit)
-
-
-def train_block(
-    rows: NDArray[Any], labels: NDArray[np.int32], neighborhoods: tuple[NDArray[np.int32]],
-    n_classes: int, kernel: Any, gamma: float, percentile: float, C: float,
-) -> tuple[Any, ...]:  # fmt: skip
-    """Train a block of models: a plain function that any worker can import."""
-    (neighbors,) = neighborhoods
-    n_models, k = neighbors.shape
-    n_local, classes = classes_in(labels, neighbors)
-    ends, is_binary = _ends(n_local), n_classes == 2
-    counts = np.zeros(int((n_local * (n_local - 1) // 2).sum()), dtype=np.int64)
-    bias, gammas = np.zeros(counts.shape), np.full(n_models, gamma)
-    index = np.empty(k * int((n_local - 1).sum()), dtype=np.int32)
-    weight = np.empty(len(index))
-    filled, short, done = 0, 0, 0
-    if is_radial(kernel):
-        filled, short = train_radial(
-            rows, labels, ends, classes, is_binary, neighbors, gamma, percentile, C, TOLERANCE,
-            most_steps(k), counts, bias, gammas, index, weight,
-        )  # fmt: skip
-        n_models = 0
-    plain = kernel.plain if is_known(kernel) else kernel
-    for m in range(n_models):
-        own = classes[ends[m] : ends[m + 1]]
-        here = slice(done, done := done + len(own) * (len(own) - 1) // 2)
-        if len(own) == 1:
-            continue
-        members, center = centred(plain, rows[neighbors[m]])
-        K, diagonal = padded_kernel(plain, members)
-        added, missed = train_given(
-            neighbors[m], labels, own, is_binary, K, diagonal, C, TOLERANCE, most_steps(k),
-            counts[here], bias[here], index[filled:], weight[filled:],
-        )  # fmt: skip
-        if center is not None:
-            _uncentre(rows, center, counts[here], bias[here], index[filled:], weight[filled:])
-        filled, short = filled + added, short + missed
-    return (
-        n_local,
-        classes,
-        counts,
-        bias,
-        gammas,
-        index[:filled].copy(),
-        weight[:filled].copy(),
-        short,
-    )
-
-
-def classes_in(
-    labels: NDArray[np.int32], neighbors: NDArray[np.int32]
-) -> tuple[NDArray[np.int64], NDArray[np.int32]]:
-    """Return how many classes each neighbourhood holds, and which, rising, one after the other."""
-    found = np.sort(labels[neighbors], axis=1)
-    is_new = np.diff(found, axis=1, prepend=-1) > 0
-    return is_new.sum(axis=1), found[is_new]
-
-
-def centred(kernel: Any, members: NDArray[Any]) -> tuple[NDArray[Any], NDArray[Any] | None]:
-    """Return members about their mean, and it, where the kernel is linear: float32 keeps more.
-
-    For other kernels, which notice, they stay as they are.
-    """
-    if type(kernel) is not Linear:
-        return members, None
-    center = members.mean(axis=0, dtype=np.float64)
-    return members - center, center
-
-
-def _uncentre(rows, center, counts, bias, index, weight) -> None:
-    """Correct the biases of machines trained about a centre: w.(x - c) - b is w.x - (b + w.c)."""
-    ends = np.cumsum(counts)
-    for pair in np.flatnonzero(counts):
-        there = slice(int(ends[pair] - counts[pair]), int(ends[pair]))
-        w = weight[there] @ (rows[index[there]].astype(np.float64) - center)
-        bias[pair] += w @ center
-
-
-def padded_kernel(kernel: Any, members: NDArray[Any]) -> tuple[NDArray[Any], NDArray[Any]]:
-    """Return the kernel matrix as the solver wants it, and its diagonal."""
-    n = len(members)
-    width = -(-n // PAD) * PAD
-    K = np.zeros((width, width), dtype=np.float32)
-    with np.errstate(over="ignore"):
-        K[:n, :n] = kernel(members, members)
-    if not np.isfinite(K[:n, :n]).all():
-        raise ValueError(
-            f"Kernel values of {kernel!r} are beyond the range of float32: scale the features."
-        )
-    return K, np.ascontiguousarray(np.diag(K))
-
-
-def answer(
-    models: LocalModels, which: NDArray[Any], X: NDArray[Any], rows: NDArray[Any], kernel: Any,
-    n_jobs: int | None = None,
-) -> NDArray[np.float64]:  # fmt: skip
-    """Return what the model that each query is given to says of all classes, (n, n_classes).
-
-    With two classes it is f(x), (n, 1). Queries are grouped by model; each is computed as it would
-    be alone.
-    """
-    order = np.argsort(which, kind="stable")
-    which = np.ascontiguousarray(which[order], dtype=np.int32)
-    sorted_out = np.empty((len(X), 1 if models.n_classes == 2 else models.n_classes))
-    outputs_of = _outputs(models, which, X, order, rows, kernel)
-
-    def work(start: int, stop: int) -> None:
-        local_scores(
-            which[start:stop], models.class_starts, models.classes, outputs_of(start, stop),
-            sorted_out[start:stop],
-        )  # fmt: skip
-
-    chunk = int(np.clip(ENTRIES // _most_machines(models), 1, 2048))
-    n_threads = min(threads.n_threads(), local_threads(n_jobs, len(X)))
-    with threads.limited(n_threads if is_known(kernel) else 1):
-        threads.over_chunks(work, len(X), chunk=chunk)
-    out = np.empty_like(sorted_out)
-    out[order] = sorted_out
-    return out
-
-
-def answer_one(
-    models: LocalModels, model: int, x: NDArray[Any], rows: NDArray[Any], kernel: Any
-) -> NDArray[np.float64]:
-    """Return f(x) of every machine of one model, (machines of the model,): what `answer` reads."""
-    which, order = np.array([model], dtype=np.int32), np.zeros(1, dtype=np.intp)
-    first, last = models.machines[model : model + 2]
-    return _outputs(models, which, x, order, rows, kernel)(0, 1)[0, : last - first]
-
-
-def _most_machines(models: LocalModels) -> int:
-    return max(1, int(np.diff(models.machines).max(initial=0)))
-
-
-def _outputs(
-    models: LocalModels, which: NDArray[np.int32], X: NDArray[Any], order: NDArray[Any],
-    rows: NDArray[Any], kernel: Any,
-) -> Callable[[int, int], NDArray[np.float64]]:  # fmt: skip
-    """Return a function of a part of the queries: the outputs of their models' own machines."""
-    room = _most_machines(models)
-    if not is_known(kernel):
-        return lambda start, stop: _called(
-            models,
-            which[start:stop],
-            X[order[start:stop]],
-            rows,
-            kernel,
-            np.zeros((stop - start, room)),
-        )
-    Q = np.ascontiguousarray(kernel.embed(X.astype(np.float64, copy=False))[order])
-    kind, _, coef0, degree = kernel.plain.code
-
-    def part(start: int, stop: int) -> NDArray[np.float64]:
-        out = np.empty((stop - start, room))
-        answers(
-            kind, models.gammas, coef0, degree, Q[start:stop], which[start:stop], rows,
-            models.machines, models.starts, models.index, models.weight, models.bias, out,
-        )  # fmt: skip
-        return out
-
-    return part
-
-
-def _called(models, which, X, rows, kernel, out) -> NDArray[np.float64]:
-    """Call the kernel for exactly the values that `steps` reports."""
-    bounds = np.flatnonzero(np.diff(which, prepend=-1, append=-1))
-    for start, stop in pairwise(bounds):
-        first, last = models.machines[which[start] : which[start] + 2]
-        for machine in range(first, last):
-            there = models.vectors(machine)
-            values = np.asarray(kernel(X[start:stop], rows[models.index[there]]))
-            out[start:stop, machine - first] = values @ models.weight[there] - models.bias[machine]
-    return out

@@ -22,10 +22,10 @@ from kmviz.methods.falk.classifier import FaLKClassifier
 from kmviz.methods.falk.cluster import local_threads, on_cluster, results
 from kmviz.methods.falk.cover import equal_rows, find_cover
 from kmviz.methods.falk.local import resolve_kernel
-from kmviz.methods.falk.models import train_models, unit_of, width_of
 from kmviz.methods.falk.neighbors import EuclideanIndex
 from kmviz.methods.falk.sources import DaskSource, Source
 from kmviz.methods.falk.survey import Survey, largest_key, scattered, surveyed
+from kmviz.methods.falk.training import train_models, unit_of, width_of
 from kmviz.methods.progress import part, report
 
 #: Rows of a cell that tell how far its halo reaches.

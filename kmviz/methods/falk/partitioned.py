@@ -41,10 +41,10 @@ from sklearn.utils._param_validation import Interval
 from sklearn.utils.validation import check_is_fitted
 
 from kmviz.machines.named import named_kernel
+from kmviz.methods.falk.answering import answer
 from kmviz.methods.falk.cells import Archive, Cell, Scratch
 from kmviz.methods.falk.classifier import FaLKClassifier
 from kmviz.methods.falk.cluster import local_threads, own_cluster
-from kmviz.methods.falk.models import answer
 from kmviz.methods.falk.partition import Partition
 from kmviz.methods.falk.sources import is_dask, source_of
 

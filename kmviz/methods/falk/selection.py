@@ -26,7 +26,7 @@ from numpy.typing import NDArray
 
 from kmviz.kernels import is_known
 from kmviz.loops.falk_select import errors_given, errors_radial
-from kmviz.methods.falk.models import TOLERANCE, centred, is_radial, most_steps, padded_kernel
+from kmviz.methods.falk.training import TOLERANCE, centred, is_radial, most_steps, padded_kernel
 from kmviz.methods.progress import report
 
 if TYPE_CHECKING:

@@ -1,12 +1,22 @@
-"""Which tests are slow: `make check` leaves them out, `make test` runs them all."""
+"""Which tests are slow, which share a process, and what a run of them keeps.
+
+`make check` leaves the slow ones out, `make test` runs them all.
+"""
 
 from __future__ import annotations
 
 import os
+import shutil
+import tempfile
+from typing import Any
 
 import pytest
 
-os.environ["KMVIZ_CACHE"] = ""  # pages make everything anew, in servers that tests start as well
+#: What pages keep on disk is made once in a run, for all of its processes, and nothing of an
+#: earlier run or of the user's own is read.
+IS_FIRST = "PYTEST_XDIST_WORKER" not in os.environ
+if IS_FIRST:
+    os.environ["KMVIZ_CACHE"] = tempfile.mkdtemp(prefix="kmviz-tests-")
 
 #: Parts of tests' names: folders, files, tests. Each takes seconds, or starts processes.
 SLOW = (
@@ -35,3 +45,22 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     for item in items:
         if any(part in item.nodeid for part in SLOW):
             item.add_marker(pytest.mark.slow)
+
+
+@pytest.hookimpl(optionalhook=True)
+def pytest_xdist_make_scheduler(config: pytest.Config, log: Any) -> Any:
+    """Run each file in one process, and all files that share a browser and its server in one."""
+    from xdist.scheduler import LoadFileScheduling
+
+    class Scheduling(LoadFileScheduling):
+        def _split_scope(self, nodeid: str) -> str:
+            file = super()._split_scope(nodeid)
+            return "tests/browser" if file.startswith("tests/browser/") else file
+
+    return Scheduling(config, log)
+
+
+def pytest_unconfigure() -> None:
+    """Leave nothing behind."""
+    if IS_FIRST:
+        shutil.rmtree(os.environ["KMVIZ_CACHE"], ignore_errors=True)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 import os
+import shutil
 import socket
 import subprocess
 import sys
@@ -82,7 +83,10 @@ def wheel(tmp_path_factory) -> Path:
 
 @pytest.fixture(scope="module")
 def installed(wheel, tmp_path_factory) -> Path:
-    """An environment with nothing but the wheel; what it needs is read where we have it."""
+    """An environment with nothing but the wheel; what it needs is read where we have it.
+
+    Loops are found compiled: their stamps are those of their sources, wherever they stand.
+    """
     folder = tmp_path_factory.mktemp("installed") / "env"
     subprocess.run([sys.executable, "-m", "venv", "--without-pip", folder], check=True)
     executable = folder / ("Scripts" if os.name == "nt" else "bin") / "python"
@@ -93,6 +97,9 @@ def installed(wheel, tmp_path_factory) -> Path:
         [sys.executable, "-m", "pip", "--python", executable, "install", "--quiet", "--no-deps",
          "--no-index", "--force-reinstall", wheel], check=True,
     )  # fmt: skip
+    compiled = Path(purelib) / "kmviz" / "loops" / "__pycache__"
+    for file in (ROOT / "kmviz" / "loops" / "__pycache__").glob("*.nb[ci]"):
+        shutil.copy(file, compiled)
     return executable
 
 

@@ -27,7 +27,7 @@ from kmviz.cli.main import main
 import kmviz.loops, pyarrow.parquet, numpy as np
 with tempfile.TemporaryDirectory() as folder, contextlib.redirect_stdout(io.StringIO()):
     X, y, out = (str(pathlib.Path(folder) / name) for name in ("X.npy", "y.npy", "m.skops"))
-    rows = np.random.default_rng(0).standard_normal((600, 300), dtype=np.float32)
+    rows = np.random.default_rng(0).standard_normal((600, 600), dtype=np.float32)
     np.save(X, rows), np.save(y, rows[:, 0] > 0)
     for name in ("svtree", "falk"):
         main(["-q", "fit", X, "--target", y, "--method", name, "--memory", "20MB", "--out", out])
@@ -50,14 +50,14 @@ def _limited(extra, *arguments):
 def big(tmp_path_factory):
     """240 MB of rows as an array, with their classes beside it."""
     folder = tmp_path_factory.mktemp("big")
-    n, d = 200_000, 300
+    n, d = 100_000, 600
     X = np.lib.format.open_memmap(folder / "X.npy", "w+", np.float32, (n, d))
     rng = np.random.default_rng(0)
     y = np.empty(n, dtype=np.int8)
-    for start in range(0, n, 10_000):
-        block = rng.standard_normal((10_000, d), dtype=np.float32)
-        X[start : start + 10_000] = block
-        y[start : start + 10_000] = block[:, 0] + block[:, 1] ** 2 > 1
+    for start in range(0, n, 5_000):
+        block = rng.standard_normal((5_000, d), dtype=np.float32)
+        X[start : start + 5_000] = block
+        y[start : start + 5_000] = block[:, 0] + block[:, 1] ** 2 > 1
     X.flush()
     np.save(folder / "y.npy", y)
     return folder
@@ -71,14 +71,14 @@ def test_an_array_several_times_the_limit_trains_and_predicts_under_it(big, tmp_
     done = _limited(limit, "fit", big / "X.npy", "--target", big / "y.npy", "--method", method,
                     "--memory", "60MB", "--out", out)  # fmt: skip
     assert done.returncode == 0, done.stderr
-    assert "of 200,000 in the file" in done.stdout
+    assert "of 100,000 in the file" in done.stdout
     if method == "falk":
-        return  # neighbours in 300 dimensions take their time
+        return  # neighbours in 600 dimensions take their time
     done = _limited(limit, "predict", out, big / "X.npy", "--memory", "60MB", "--out",
                     tmp_path / "l.csv")  # fmt: skip
     assert done.returncode == 0, done.stderr
     with (tmp_path / "l.csv").open() as lines:
-        assert sum(1 for _ in lines) == 200_001
+        assert sum(1 for _ in lines) == 100_001
 
 
 def test_a_table_is_sampled_uniformly_and_says_so(tmp_path, capsys):

@@ -69,13 +69,15 @@ def test_large_sets_run_side_by_side_on_the_same_test_rows(monkeypatch, brief):
         asked.add((len(rows[3]), rows[2].tobytes()))
         return scored(model, train, rows)
 
+    rows_of = falk.large_rows
     monkeypatch.setattr(falk, "_scored", noted)
+    monkeypatch.setattr(falk, "large_rows", lambda name, n: rows_of(name, n, 1000))
     result = falk.large.__wrapped__("checker-b", 1000)
     assert set(result.index) == set(falk.LARGE_METHODS)
     assert (result["accuracy"] > 0.8).all()
     assert result.loc["FaLK-SVM", "train"] < result.loc["FaLK-SVMl", "train"]
     assert len(asked) == 1
-    assert next(iter(asked))[0] == falk_data.TEST_ROWS
+    assert next(iter(asked))[0] == 1000
 
 
 def test_local_parameters_are_chosen_for_each_way_to_select(brief):

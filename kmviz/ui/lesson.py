@@ -100,12 +100,13 @@ def begin(title: str, place: Any) -> None:
     with place.container(border=True, key="lesson"):
         st.caption(name)
         now = _Open(lesson, number, title, st)
+        _ways(now)  # above all that comes and goes: whoever aims at a link hits it
         st.markdown(f"**{now.part.question}**")
         with st.container():  # what follows keeps its place: nothing is left over while a page runs
             _choose(now)
         session[_OPEN] = _Open(lesson, number, title, st.container())  # seen without scrolling
         st.markdown(f":material/visibility: {now.part.look}")
-        _ways(now)
+        _ends(lesson)
 
 
 def end(offer: Callable[[Any], None]) -> None:
@@ -161,20 +162,25 @@ def _reveal(key: str, choice: int) -> None:
 
 
 def _ways(now: _Open) -> None:
-    """Draw the links to the parts before and after, and the way out."""
+    """Draw the links to the parts before and after, each in a place of its own."""
     lesson, number = now.lesson, now.number
     slugs = lessons.names()
     after = slugs[slugs.index(lesson.slug) + 1 :]
     with st.container(horizontal=True, vertical_alignment="center"):
-        back, on = st.container(width="content"), st.container(width="content")
-        if number > 1:
-            with back:
-                link(lesson, number - 1, "Previous", ":material/arrow_back:")
-        with on:
-            if number < len(lesson.parts):
-                link(lesson, number + 1, "Next", ":material/arrow_forward:")
-            elif after:
-                link(lessons.load(after[0]), 1, "Next", ":material/arrow_forward:")
+        back = st.container(width="stretch")
+        on = st.container(width="content")
+    if number > 1:
+        with back:
+            link(lesson, number - 1, "Previous", ":material/arrow_back:")
+    with on:
+        if number < len(lesson.parts):
+            link(lesson, number + 1, "Next", ":material/arrow_forward:")
+        elif after:
+            link(lessons.load(after[0]), 1, "Next", ":material/arrow_forward:")
+
+
+def _ends(lesson: Lesson) -> None:
+    """Draw the ways out: on paper, and without."""
     with st.container(horizontal=True, horizontal_alignment="right"):
         st.button(
             "Handout", key="handout", type="tertiary", icon=":material/print:",

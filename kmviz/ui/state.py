@@ -1,7 +1,7 @@
 """The choices a visitor made, in the URL and in the session: the only module that knows both.
 
 On arrival the URL is read into the session; at the end of a run it is written back. In between
-pages use widgets with plain keys. Five things make this more than two assignments:
+pages use widgets with plain keys. Six things make this more than two assignments:
 
 - Streamlit forgets the value of a widget that a page does not draw. A copy of every value is
   kept beside it, so that a choice holds from page to page.
@@ -10,6 +10,9 @@ pages use widgets with plain keys. Five things make this more than two assignmen
 - A value that is assigned is sent to its widget, and takes back what a visitor did to it in the
   meantime. So nothing is assigned that a widget drawn in the last run holds already; what no
   widget held is dropped at the end of a run, or it would come back, outdated, once a widget did.
+- A hasty visitor ends a run before the browser has heard of all of it. What was assigned in it is
+  assigned again until a run has ended; what the browser says of it meanwhile is no move but the
+  past, and so is a URL that was the present one a moment ago.
 - A URL that already says what the session holds is left as it is, so that Back always leads
   somewhere else; unless it is an old one: then the browser shows another by now.
 - Where nothing was chosen, each page opens with a view of its own, and links to other pages say
@@ -18,12 +21,15 @@ pages use widgets with plain keys. Five things make this more than two assignmen
 
 from __future__ import annotations
 
+import time
 from collections.abc import Mapping
+from dataclasses import dataclass, field
 from typing import Any, cast
 from urllib.parse import urlencode, urlsplit, urlunsplit
 
 import streamlit as st
 from streamlit.errors import StreamlitAPIException
+from streamlit.runtime.scriptrunner import get_script_run_ctx
 
 from kmviz import datasets
 from kmviz.ui import defaults
@@ -32,12 +38,31 @@ from kmviz.ui.params import Control, Param
 _KEPT, _SEEN, _PARAMS, _PAGES = "kmviz.kept", "kmviz.seen", "kmviz.params", "kmviz.pages"
 _CORRECTED, _LIMITS, _CONTROLS = "kmviz.corrected", "kmviz.limits", "kmviz.controls"
 _CHOSEN, _OPENING, _OLD = "kmviz.chosen", "kmviz.opening", "kmviz.old"
+_LOOSE, _PUT, _LATE = "kmviz.loose", "kmviz.put", "kmviz.late"
+#: Seconds that a browser may take to show what it was sent.
+_FLIGHT = 1.0
 UPLOAD = "kmviz.upload"  #: the visitor's own data set, while the session lasts
 _DRAWING = "kmviz.drawing"  #: the visitor's last drawing, likewise
 
 
 #: The choices as they are, by URL parameter; read when asked, in whichever session asks.
 PRESENT = cast("Mapping[str, Any]", st.session_state)
+
+
+@dataclass
+class _Loose:
+    """A value that was assigned and may not have reached its widget.
+
+    Attributes
+    ----------
+    past : list
+        What the browser may still say.
+    drawn : float or None
+        When the widget was first seen to be drawn since.
+    """
+
+    past: list[Any] = field(default_factory=list)
+    drawn: float | None = None
 
 
 def data_names() -> tuple[str, ...]:
@@ -65,29 +90,84 @@ def arrive(
     """
     session = st.session_state
     session[_CONTROLS] = controls = defaults.shared(data_names()) | dict(own or {})
-    url = st.query_params.to_dict()
     plain: dict[str, Any] = {n: getattr(one, "param", one) for n, one in controls.items()}
-    params = defaults.opened(plain, url, opening or {})
     is_new = _PARAMS not in session or session[_PARAMS][0] != title
+    if is_new:
+        session[_LOOSE], session[_LATE] = {}, []
+    url = _url()
+    params = defaults.opened(plain, url, opening or {})
     session[_PARAMS] = (title, tuple(own or ()), params)
     kept = session.setdefault(_KEPT, {})
-    moved = any(n in session and n in kept and session[n] != kept[n] for n in params)
+    said = _said(params)
+    moved = any(n in said and n in kept and said[n] != kept[n] for n in params)
     told = url != session.get(_SEEN) and not moved
     if told or (is_new and not session.get(_CHOSEN)):
         session[_CORRECTED] = {}
         values = {name: param.read(url.get(name)) for name, param in params.items()}
     else:
-        values = {name: session.get(name, kept.get(name)) for name in params}
+        values = {name: said.get(name, kept.get(name)) for name in params}
         values = {n: v if params[n].fits(v) else params[n].default for n, v in values.items()}
     kept.update(values)
     for name, value in values.items():
-        if is_new or name not in session or session[name] != value:
-            session[name] = value
+        if is_new or name not in session or session[name] != value or _is_undrawn(name):
+            _assign(name, value)
     was, session[_SEEN] = session.get(_SEEN), url
     session[_OLD] = moved and url != was
     first = defaults.opened(plain, {}, opening or {})
     session[_OPENING] = {n: first[n].default for n in params if n not in session[_PARAMS][1]}
     session[_CHOSEN] = _is_chosen(was=session.get(_CHOSEN, False) and not (told and not url))
+
+
+def _url() -> dict[str, str]:
+    """Return what the address bar says; where that is the past, what it was told since."""
+    session, url = st.session_state, st.query_params.to_dict()
+    if url in session[_LATE] and not went_back():
+        return session[_SEEN]
+    session[_LATE] = []
+    return url
+
+
+def went_back() -> bool:
+    """Whether the visitor came by the browser's Back or Forward."""
+    context = get_script_run_ctx()
+    return context is not None and context.is_history_navigation
+
+
+def _said(params: Mapping[str, Param]) -> dict[str, Any]:
+    """Return what visitor and callbacks say of the choices, without what the past says."""
+    session, loose = st.session_state, st.session_state[_LOOSE]
+    now, put = time.monotonic(), session.pop(_PUT, {})
+    said = {name: session[name] for name in params if name in session}
+    for name, one in list(loose.items()):
+        if one.drawn is not None and now > one.drawn + _FLIGHT:
+            del loose[name]
+        elif said.get(name) in one.past:
+            said[name] = session[_KEPT][name]
+        elif name not in put and said.get(name) != session[_KEPT].get(name):
+            del loose[name]  # the visitor has moved it: the browser shows it
+    return said | put
+
+
+def _is_undrawn(name: str) -> bool:
+    loose = st.session_state[_LOOSE].get(name)
+    return loose is not None and loose.drawn is None
+
+
+def _assign(name: str, value: Any) -> None:
+    """Assign a choice, and note that its widget has not heard of it."""
+    session = st.session_state
+    one = session.setdefault(_LOOSE, {}).setdefault(name, _Loose())
+    one.drawn = None
+    if name in session and session[name] != value:
+        one.past.append(session[name])
+    session[name] = value
+
+
+def sent() -> None:
+    """Note which widgets have been drawn: soon the browser says nothing of their past."""
+    for name, one in st.session_state.get(_LOOSE, {}).items():
+        if one.drawn is None and _is_drawn(name):
+            one.drawn = time.monotonic()
 
 
 def _is_chosen(was: bool) -> bool:
@@ -116,17 +196,21 @@ def settle() -> None:
     url = session[_SEEN]
     told = {name: param.read(url.get(name)) for name, param in params.items()}
     if values != told | session[_CORRECTED] or session[_OLD]:
+        session[_LATE].append(url)
         session[_SEEN] = _texts(values, params)
         st.query_params.from_dict(session[_SEEN])
+    sent()
     for name in params:
         if not _is_drawn(name):
             del session[name]
+            session[_LOOSE].pop(name, None)
 
 
 def put(**values: Any) -> None:
     """Set choices from a callback (a click on a chart, a preset)."""
+    st.session_state.setdefault(_PUT, {}).update(values)
     for name, value in values.items():
-        st.session_state[name] = value
+        _assign(name, value)
 
 
 def put_data(name: str) -> None:
@@ -150,8 +234,8 @@ def replace(name: str, value: Any) -> None:
     """Correct a choice that the data cannot serve, before its widget is drawn."""
     session = st.session_state
     if session[name] != value:
-        session[name] = session[_KEPT][name] = value
-        session[_CORRECTED][name] = value
+        _assign(name, value)
+        session[_KEPT][name] = session[_CORRECTED][name] = value
 
 
 def limit(name: str, low: float, high: float) -> None:
@@ -161,7 +245,7 @@ def limit(name: str, low: float, high: float) -> None:
     limits = session.setdefault(_LIMITS, {})
     if limits.get(name) != (low, high):  # to Streamlit another slider, which holds no value yet
         limits[name] = (low, high)
-        session[name] = session[name]
+        _assign(name, session[name])
 
 
 def link(title: str | None = None) -> dict[str, str]:

@@ -21,7 +21,7 @@ from typing import Any, TypeVar
 import streamlit as st
 
 from kmviz.methods import progress
-from kmviz.ui import store
+from kmviz.ui import state, store
 from kmviz.ui.pool import POOL, is_inside
 from kmviz.ui.sizes import size_of
 
@@ -214,6 +214,7 @@ def shown(make: Callable[[], Made], text: str, key: Hashable | None = None) -> M
 
     def show(share: float, now: str) -> None:
         nonlocal said
+        state.sent()
         heard = (now, round(share, 2))
         if heard != said:
             bar.progress(share, f"{text} {now}" if now else text)

@@ -3,6 +3,8 @@
 import pytest
 from streamlit.testing.v1 import AppTest
 
+from kmviz.ui import state
+
 
 def page() -> None:
     """A page with one choice of its own."""
@@ -15,6 +17,8 @@ def page() -> None:
     state.limit("w", 0, most)
     if not st.session_state.get("hide"):
         st.slider("w", 0, most, key="w")
+    if st.session_state.get("hasty"):
+        st.stop()  # as a click ends a run, of which the browser may not have heard
     st.button("preset", on_click=state.put, kwargs={"w": 77, "C": 3.0})
     st.text(str(state.link()))
     st.text(str(state.link("Elsewhere")))
@@ -46,12 +50,24 @@ def test_a_moved_widget_is_written_with_all_other_choices(app):
     assert "gamma" not in app.query_params
 
 
-def test_back_brings_the_session_along(app):
+@pytest.fixture
+def back(monkeypatch):
+    """Run a page as the Back button does."""
+
+    def went(app):
+        with monkeypatch.context() as patch:
+            patch.setattr(state, "went_back", lambda: True)
+            return ran(app)
+
+    return went
+
+
+def test_back_brings_the_session_along(app, back):
     ran(app).slider(key="w").set_value(20)
     ran(app).slider(key="w").set_value(30)
     ran(app)
     app.query_params["w"] = "20"
-    ran(app)
+    back(app)
     assert app.session_state["w"] == app.slider(key="w").value == 20
 
 
@@ -117,6 +133,52 @@ def test_a_callback_sets_choices(app):
     ran(app)
     assert app.slider(key="w").value == 77
     assert (app.query_params["w"], app.query_params["C"]) == ("77", "3")
+
+
+def cut_short(app):
+    """Run the page, but not to its end."""
+    app.session_state["hasty"] = True
+    ran(app)
+    app.session_state["hasty"] = False
+    return app
+
+
+def test_what_a_run_cut_short_has_drawn_is_sent_again(app):
+    app.query_params["w"] = "20"
+    slider = ran(cut_short(app)).slider(key="w")
+    assert (slider.value, slider.proto.set_value) == (20, True), "or the browser shows its least"
+
+
+def test_a_callback_outlives_a_run_cut_short(app):
+    ran(app).button[0].click()
+    cut_short(app).slider(key="w").set_value(10)  # as the browser says, which has not heard of 77
+    assert ran(app).slider(key="w").value == 77
+    assert app.query_params["w"] == "77"
+
+
+def test_a_widget_moved_in_a_run_cut_short_wins(app):
+    ran(app).button[0].click()
+    cut_short(app).slider(key="w").set_value(30)
+    assert ran(app).slider(key="w").value == 30
+
+
+def test_a_choice_put_back_once_the_page_rests_is_taken(app, monkeypatch):
+    ran(app).button[0].click()
+    ran(app)
+    monkeypatch.setattr(state, "_FLIGHT", 0.0)
+    app.slider(key="w").set_value(10)
+    assert ran(app).slider(key="w").value == 10
+
+
+def test_a_late_url_takes_nothing_back(app):
+    ran(app).button[0].click()
+    ran(app)
+    told = dict(app.query_params)
+    app.query_params.clear()  # a click on something else, sent before the browser had heard
+    assert ran(app).slider(key="w").value == 77
+    for name, text in told.items():
+        app.query_params[name] = text
+    assert ran(app).slider(key="w").value == 77
 
 
 def test_a_limited_choice_shows_the_limit_and_leaves_the_url_alone(app):
@@ -217,12 +279,12 @@ def test_a_machine_that_was_moved_holds_with_its_data(two):
     assert seen(two, "data", "C", "gamma", "noise") == ("banana", 1.0, 2.0, None)
 
 
-def test_back_to_a_bare_url_is_back_to_the_opening_view(two):
+def test_back_to_a_bare_url_is_back_to_the_opening_view(two, back):
     ran(two).button[0].click()
     ran(two)
     for name in list(two.query_params):
         del two.query_params[name]
-    ran(two)
+    back(two)
     assert seen(two, "data", "C", "gamma") == ("banana", 0.3, 2.0)
     follow(two, "Two")
     assert seen(two, "data") == ("two_spirals",)

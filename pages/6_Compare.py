@@ -3,15 +3,17 @@
 import streamlit as st
 
 from kmviz import ui
-from kmviz.ui import compare, compare_views, model
+from kmviz.ui import compare, compare_views, lesson, model
 
-problem = ui.frame("Compare", own=compare.OWN, heading="Which one on this data?")
+problem = ui.frame("Compare", own=compare.OWN, heading="Which method suits this data?")
 compare.follow(problem.n_vectors)
 known = compare.measurements(problem)
 table = compare.measured(known, st.session_state["methods"])
 compare.note(table)
-st.success(compare.sentence(table), icon=":material/recommend:")
-picture = compare.picture(table)
+is_open = not lesson.is_asking()
+if is_open:
+    st.success(compare.sentence(table), icon=":material/recommend:")
+picture = compare.picture(table, advised=is_open)
 ui.chart(
     picture, "frontier",
     "Cost of a query against accuracy, a point for each setting, larger where more answers differ "

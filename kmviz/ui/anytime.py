@@ -228,13 +228,16 @@ def closing(record: AnytimeTrace) -> str:
 
 def metrics(now: Shown, reading: AnytimeReading) -> list[tuple[str, str, str]]:
     """The page's metrics."""
-    mean, m, n = float(reading.steps.mean()), now.problem.n_vectors, len(now.rows)
+    m, n, found = now.problem.n_vectors, len(now.rows), now.figures(reading)
     faster = times(now)
     timed = "CPU time of the exact machine in float32 (BLAS) over that of the bounds, measured here"
     return [
-        ("Mean kernel values", f"{mean:,.1f}", f"Of {m:,} that the exact machine takes."),
-        ("Median", f"{np.median(reading.steps):,.0f}", "Half of the queries need no more."),
-        ("Fewer values", f"{m / max(mean, 1e-9):.1f}x", "Support vectors over mean values."),
+        (
+            "Mean kernel values", f"{found['steps_mean']:,.1f}",
+            f"Of {m:,} that the exact machine takes.",
+        ),
+        ("Median", f"{found['steps_median']:,.0f}", "Half of the queries need no more."),
+        ("Fewer values", f"{found['speedup']:.1f}x", "Support vectors over mean values."),
         (
             "Time, one query", f"{faster['single_ratio']:.2g}x",
             f"{timed}, one query at a time. Below 1 the bounds are slower.",

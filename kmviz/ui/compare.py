@@ -150,10 +150,18 @@ def measured(
     return as_table({name: known.rows[name] for name in ["exact", *names]})
 
 
-def picture(table: pd.DataFrame, said: Mapping[str, Any] = state.PRESENT) -> Any:
-    """Return the chart of cost against accuracy, by the cost that is chosen."""
+def picture(
+    table: pd.DataFrame, said: Mapping[str, Any] = state.PRESENT, advised: bool = True
+) -> Any:
+    """Return the chart of cost against accuracy, by the cost that is chosen.
+
+    Parameters
+    ----------
+    advised : whether to mark what is advised: no chart beside a question does
+    """
     cost = said["cost"]
-    return frontier(points(table, cost), COSTS[cost][1])
+    drawn = points(table, cost)
+    return frontier(drawn if advised else drawn.assign(is_best=False), COSTS[cost][1])
 
 
 def _bench(problem: Problem, own: Any) -> Bench:
@@ -185,13 +193,21 @@ def points(table: pd.DataFrame, cost: str) -> pd.DataFrame:
 
 
 def note(table: pd.DataFrame) -> None:
-    """Let a lesson quote the table: a figure is called as its row and column, "exact: µs"."""
+    """Let a lesson quote the table."""
+    for name, value in figures(table).items():
+        lesson.note(name, value)
+
+
+def figures(table: pd.DataFrame) -> dict[str, str]:
+    """Return what a lesson may quote: a figure is called as its row and column, "exact: µs"."""
+    found: dict[str, str] = {}
     for method, row in table.iterrows():
         name = title_of(str(method))
-        lesson.note(f"{name}: µs", f"{row['batch_us']:.2f}")
-        lesson.note(f"{name}: differ", f"{row['disagreement']:.2%}")
-        lesson.note(f"{name}: at most", f"{row['disagreement_high']:.2%}")
-        lesson.note(f"{name}: queries", f"{row['queries']:,.0f}")
+        found[f"{name}: µs"] = f"{row['batch_us']:.2f}"
+        found[f"{name}: differ"] = f"{row['disagreement']:.2%}"
+        found[f"{name}: at most"] = f"{row['disagreement_high']:.2%}"
+        found[f"{name}: queries"] = f"{row['queries']:,.0f}"
+    return found
 
 
 def first_columns(table: pd.DataFrame) -> pd.DataFrame:
@@ -261,9 +277,9 @@ def look_for(table: pd.DataFrame, cost: str) -> str:
         "where they are right."
     ]
     if beaten:
-        said.append(f"More accurate than the machine here: {', '.join(beaten)}.")
+        said.append(f"More accurate than the machine here: {'; '.join(beaten)}.")
     if left_out:
-        said.append(f"Not on this scale, as it computes no kernel values: {', '.join(left_out)}.")
+        said.append(f"Not on this scale, as it computes no kernel values: {'; '.join(left_out)}.")
     return " ".join([*said, "Click a point to open that method with that setting."])
 
 

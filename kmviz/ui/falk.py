@@ -133,7 +133,7 @@ def side(problem: Problem, said: Mapping[str, Any]) -> two.Side:
     """Return what the page shows of the query under these choices."""
     found = page(problem, said)
     picture = figures.local_map(plane(problem), map_of(problem, found), problem.query, height=460)
-    return two.Side(found.shown, found.reading, found.classifier, found.trace, picture)
+    return two.Side(found.shown, found.reading, found.classifier, found.trace, picture, found)
 
 
 def page(problem: Problem, said: Mapping[str, Any] = state.PRESENT) -> Page:
@@ -146,7 +146,7 @@ def page(problem: Problem, said: Mapping[str, Any] = state.PRESENT) -> Page:
     record = clf.trace(problem.x)
     return Page(
         shown, select, clf, reading, record, clf.local_model(record.model),
-        _accuracy(problem, reading, shown.rows),
+        shown.figures(reading)["accuracy"],
     )  # fmt: skip
 
 
@@ -155,10 +155,6 @@ def _compiled() -> bool:
     """Load the compiled loops, so that the training time shown is training's."""
     FaLKClassifier(2, gamma=1.0).fit(np.arange(8.0).reshape(4, 2), [0, 1, 0, 1])
     return True
-
-
-def _accuracy(problem: Problem, reading: LocalReading, rows: NDArray[Any]) -> float:
-    return float(np.mean((reading.outputs > 0) == (problem.data.y_test[rows] > 0)))
 
 
 def gap_of(problem: Problem, page: Page) -> LocalityGap:
@@ -304,7 +300,7 @@ def sweep(problem: Problem, page: Page) -> pd.DataFrame:
     for size in sizes(problem, page):
         reading = read(problem, page, size)
         steps = max(float(reading.steps.mean()), 0.1)  # drawn on a log scale
-        accuracy = _accuracy(problem, reading, page.shown.rows)
+        accuracy = page.shown.figures(reading)["accuracy"]
         rows.append((size.k, accuracy, steps, size.seconds, len(size.study.fitted.models_)))
     return pd.DataFrame(rows, columns=["n_neighbors", "accuracy", "steps", "seconds", "models"])
 

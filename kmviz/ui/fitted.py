@@ -17,8 +17,10 @@ import numpy as np
 from sklearn.base import clone
 from sklearn.frozen import FrozenEstimator
 
+from kmviz.evaluation.cost import step_summary
 from kmviz.methods.register import Method, method
 from kmviz.methods.study import Study
+from kmviz.traces import Reading
 from kmviz.ui.problem import Problem
 from kmviz.ui.work import Private, Shelf
 
@@ -102,6 +104,17 @@ class Shown:
     def estimator(self, **choice: Any) -> bytes:
         """Return the fitted classifier under a choice as a .skops file."""
         return self.problem.packed(self.study.classifier(**choice))
+
+    def figures(self, reading: Reading) -> dict[str, float]:
+        """Return a reading in figures: its kernel values, `accuracy`, and how many `differ`.
+
+        What differs, differs from the exact machine of the problem.
+        """
+        problem, answers = self.problem, reading.outputs > 0
+        return step_summary(reading.steps, problem.n_vectors, reading.overhead) | {
+            "accuracy": float(np.mean(answers == (problem.data.y_test[self.rows] > 0))),
+            "differ": int(np.count_nonzero(answers != (problem.exact[self.rows] > 0))),
+        }
 
     def code(self, **choice: Any) -> str:
         """Return the lines of Python that rebuild it."""

@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 
 from kmviz.figures import theme
 from kmviz.traces import Reading, Trace
-from kmviz.ui import live, maps
+from kmviz.ui import lesson, live, maps
 from kmviz.ui.fitted import Shown
 from kmviz.ui.problem import Problem
 from kmviz.ui.why import pulls, why
@@ -52,16 +52,21 @@ class Walk:
 
 
 def line(problem: Problem, record: Trace, steps: int) -> None:
-    """Draw the query's line: its true class, the answer, the cost, and why it stopped there."""
+    """Draw the query's line: its true class, the answer, the cost, and why it stopped there.
+
+    A lesson may quote the cost; while it asks, nothing is said of the reason.
+    """
     truth, answer = int(problem.label > 0), int(record.output > 0)
     names = [f"{mark} {name}" for mark, name in zip(_MARKS, problem.names)]
     verdict = ":green[✓]" if truth == answer else ":red[✗]"
     differs = (record.output > 0) != (record.exact > 0)
     end = " The exact machine says the opposite." if differs else ""
+    reason = "" if lesson.is_asking() else f" {_plain(why(record))}"
+    lesson.note("This query", f"{steps:,}")
     st.markdown(
         f":small[★ **Query {problem.query}**: truly {names[truth]}, answered {names[answer]} "
-        f"{verdict} for **{steps:,}** of {problem.n_vectors:,} kernel values. "
-        f"{_plain(why(record))}{end}]"
+        f"{verdict} for **{steps:,}** of {problem.n_vectors:,} kernel values."
+        f"{reason}{end}]"
     )
 
 

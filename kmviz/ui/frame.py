@@ -35,6 +35,7 @@ _ROOM = """<style>
 [data-testid="stMain"] [data-testid="stMetric"] {padding: 0}
 [data-testid="stMain"] [data-testid="stMetricValue"] {font-size: 1.25rem; line-height: 1.3}
 [data-testid="stSidebar"] [data-testid="stVerticalBlock"] {gap: 0.5rem}
+[data-testid="stSidebarHeader"] {height: 2.2rem; padding: 0.4rem 0.75rem 0; margin: 0}
 [data-testid="stMain"] .st-key-heading {margin-bottom: -0.7rem; row-gap: 0}
 [data-testid="stMain"] .st-key-heading button {min-height: 1.8rem; padding: 0 0.6rem}
 :has(> .st-key-lesson_hint) {display: none}

@@ -1,13 +1,14 @@
 """A lesson on paper: questions with pictures and room to write; answers on a page apart.
 
-A part's picture is made from its view, whether or not somebody has looked at it: by the figures
-that its page draws. It is a still one, drawn by the browser that prints it, without a network.
+A part's picture and figures are made from its view, whether or not somebody has looked at it, by
+what its page draws and counts. The picture is a still one, drawn by the browser that prints it,
+without a network.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from html import escape
 from typing import Any
 from urllib.parse import urlencode
@@ -21,24 +22,30 @@ from kmviz.ui import (
     anytime,
     compare,
     falk,
+    falk_words,
     lesson,
     menu,
     nsv,
     present,
     reduced,
+    reduced_words,
+    start,
     state,
     svtree,
+    two,
 )
 from kmviz.ui.plane import plane
 from kmviz.ui.problem import load_chosen, trained
 
-#: The pages of methods: their own choices, and what they show of a query.
-_METHODS: dict[str, Any] = {
-    "Nearest support vectors": nsv,
-    "Anytime bounds": anytime,
-    "Reduced set": reduced,
-    "Local models": falk,
-    "Support vector tree": svtree,
+Metrics = list[tuple[str, str, str]]
+
+#: The pages of methods: their own choices and what they show of a query, and their figures.
+_METHODS: dict[str, tuple[Any, Callable[[two.Side, Mapping[str, Any]], Metrics]]] = {
+    "Nearest support vectors": (nsv, lambda one, said: nsv.metrics(one.now, one.reading, said)),
+    "Anytime bounds": (anytime, lambda one, said: anytime.metrics(one.now, one.reading)),
+    "Reduced set": (reduced, lambda one, said: reduced_words.metrics(one.page, said["vectors"])),
+    "Local models": (falk, lambda one, said: falk_words.metrics(one.now.problem, one.page)),
+    "Support vector tree": (svtree, lambda one, said: svtree.metrics(one.now, one.reading)),
 }
 #: Pixels of a picture on paper.
 WIDTH, HEIGHT = 660, 340
@@ -66,49 +73,51 @@ def offer(place: Any) -> None:
     asked = lesson.handout_asked()
     if asked is None:
         return
-    pictures = [picture(part) for part in asked.parts]
+    shown = [view(part) for part in asked.parts]
     with place:
         st.download_button(
-            "Save the handout", page(asked, state.root(), lesson.figures(asked), pictures),
+            "Save the handout", page(asked, state.root(), shown),
             f"{asked.slug}.html", "text/html", key="handout_save", on_click="ignore",
             type="primary", width="stretch", icon=":material/download:",
         )  # fmt: skip
         st.caption("An HTML page that needs no network: open it and print.")
 
 
-def picture(part: Part) -> Any:
-    """Return the chart of a part's view."""
-    entry, method = menu.named(part.page), _METHODS.get(part.page)
-    own = compare.OWN if method is None else method.OWN
-    said = state.said(part.view, entry.opening, own)
+def view(part: Part) -> tuple[Any, dict[str, str]]:
+    """Return the chart of a part's view, and the figures that its page shows."""
+    method, metrics = _METHODS.get(part.page, (compare, None))
+    said = state.said(part.view, menu.named(part.page).opening, method.OWN)
     problem = trained(load_chosen(said), said)
-    if method is not None:
-        return method.side(problem, said).picture
+    if metrics is not None:
+        one = method.side(problem, said)
+        figures = {label: value for label, value, _ in metrics(one, said)}
+        figures["This query"] = f"{one.cost:,}"
+        if said["a"]:
+            kept = method.side(problem, said | method.OWN["a"].values(said["a"]))
+            figures["A: this query"] = f"{kept.cost:,}"
+        return one.picture, figures
     if part.page == "Compare":
         table = compare.measured(compare.measurements(problem), said["methods"], said)
-        return compare.picture(table, said)
-    return boundary(plane(problem), problem.query)
+        return compare.picture(table, said, advised=False), compare.figures(table)
+    figures = {label: value for label, value, _ in start.metrics(problem)}
+    return boundary(plane(problem), problem.query), figures
 
 
-def page(
-    lesson: Lesson,
-    root: str,
-    seen: Mapping[int, Mapping[str, str]],
-    pictures: Sequence[Any],
-) -> str:
+def page(lesson: Lesson, root: str, shown: Sequence[tuple[Any, Mapping[str, str]]]) -> str:
     """Return the handout as an HTML page that asks nothing of a network.
 
     Parameters
     ----------
     root : where the app is, as "http://host:port"
-    seen : the figures of parts that were looked at, by number; others are left to fill in
-    pictures : the chart of each part
+    shown : the chart and the figures of each part
     """
     parts = list(enumerate(lesson.parts, 1))
     questions = "".join(
-        _question(lesson, number, root, chart) for (number, _), chart in zip(parts, pictures)
+        _question(lesson, number, root, chart) for (number, _), (chart, _) in zip(parts, shown)
     )
-    answers = "".join(_answer(part, number, seen.get(number, {})) for number, part in parts)
+    answers = "".join(
+        _answer(part, number, figures) for (number, part), (_, figures) in zip(parts, shown)
+    )
     return (
         f'<!doctype html><html lang="en"><meta charset="utf-8"><title>{escape(lesson.title)}'
         f"</title><style>{_STYLE}</style>{theme.script()}<h1>{escape(lesson.title)}</h1>"
@@ -139,10 +148,9 @@ def _question(lesson: Lesson, number: int, root: str, chart: Any) -> str:
     )
 
 
-def _answer(part: Part, number: int, seen: Mapping[str, str]) -> str:
-    figures = {name: seen.get(name, f"____ ({name})") for name in part.figures}
+def _answer(part: Part, number: int, figures: Mapping[str, str]) -> str:
     right = "; ".join(_text(text) for text, is_right in part.choices if is_right)
-    said = _text(part.answered(figures))
+    said = _text(part.answered(dict(figures)))
     return f"<h2>{number}. {_text(part.title)}</h2><p><b>{right}.</b> {said}</p>"
 
 

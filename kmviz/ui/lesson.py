@@ -45,6 +45,12 @@ def note(label: str, value: Any) -> None:
     st.session_state.setdefault(_NOTED, {}).setdefault(label, str(value))
 
 
+def is_asking() -> bool:
+    """Whether a question stands open: then the page is not to say the answer beside it."""
+    now: _Open | None = st.session_state.get(_OPEN)
+    return now is not None and now.key not in st.session_state.get(_REVEALED, {})
+
+
 def tell() -> None:
     """Fill in the answer, if it was asked for, once the page shows every figure that it quotes.
 
@@ -153,8 +159,9 @@ def _choose(now: _Open) -> None:
     if taken >= 0:
         st.markdown("**Right.**" if now.part.choices[taken][1] else "**Not quite.**")
     for k, (text, right) in enumerate(now.part.choices):
-        mark = ":green[:material/check_circle:]" if right else ":material/radio_button_unchecked:"
-        st.markdown(f"{mark} {text}{' *(your choice)*' if k == taken else ''}")
+        mark = ":green[:material/check_circle:]" if right else ":red[:material/cancel:]"
+        if right or k == taken:  # the others would push the answer off a low screen
+            st.markdown(f"{mark} {text}{' *(your choice)*' if k == taken else ''}")
 
 
 def _reveal(key: str, choice: int) -> None:
@@ -166,9 +173,10 @@ def _ways(now: _Open) -> None:
     lesson, number = now.lesson, now.number
     slugs = lessons.names()
     after = slugs[slugs.index(lesson.slug) + 1 :]
-    with st.container(horizontal=True, vertical_alignment="center"):
-        back = st.container(width="stretch")
-        on = st.container(width="content")
+    with st.container(
+        horizontal=True, horizontal_alignment="right", vertical_alignment="center", gap=None
+    ):
+        back, on = st.container(width="content"), st.container(width="content")
     if number > 1:
         with back:
             link(lesson, number - 1, "Previous", ":material/arrow_back:")
@@ -198,13 +206,6 @@ def handout_asked() -> Lesson | None:
     """Return the lesson that is to be had on paper, asked for just now."""
     slug = st.session_state.pop(_HANDOUT, "")
     return lessons.load(slug) if slug else None
-
-
-def figures(lesson: Lesson) -> dict[int, dict[str, str]]:
-    """Return the figures of the parts that were looked at, by number."""
-    seen = st.session_state.get(_FIGURES, {})
-    numbers = range(1, len(lesson.parts) + 1)
-    return {n: seen.get(f"lesson_{lesson.slug}_{n}", {}) for n in numbers}
 
 
 def _leave() -> None:

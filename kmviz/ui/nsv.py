@@ -8,7 +8,6 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from kmviz.evaluation.cost import step_summary
 from kmviz.evaluation.prices import TIMED_EXACT, Prices, exact_price, prices
 from kmviz.figures import nsv as figures
 from kmviz.traces import NSVReading, NSVTrace
@@ -125,11 +124,6 @@ def tradeoff_figure(now: Shown, reading: NSVReading) -> Any:
     return figures.tradeoff(tradeoff(now.problem), present, title)
 
 
-def counted(now: Shown, reading: NSVReading) -> dict[str, float]:
-    """Return the kernel values of a reading in figures."""
-    return step_summary(reading.steps, now.problem.n_vectors, reading.overhead)
-
-
 def honest(now: Shown, chosen: dict[str, Any], reading: NSVReading) -> float:
     """Return the exact machine's CPU time over that of a reading, by prices measured here."""
     clf = now.study.classifier(**chosen)
@@ -168,9 +162,11 @@ def _tradeoff(problem: Problem) -> pd.DataFrame:
     return pd.DataFrame(found, columns=["setting", "window", "speedup", "disagreements"])
 
 
-def metrics(now: Shown, reading: NSVReading) -> list[tuple[str, str, str]]:
+def metrics(
+    now: Shown, reading: NSVReading, said: Mapping[str, Any] = state.PRESENT
+) -> list[tuple[str, str, str]]:
     """The page's metrics, each with its explanation."""
-    m, n, found = now.problem.n_vectors, len(now.rows), counted(now, reading)
+    m, n, found = now.problem.n_vectors, len(now.rows), now.figures(reading)
     return [
         ("Vectors m", f"{m:,}", "Support vectors: kernel values of every exact answer."),
         (
@@ -182,7 +178,7 @@ def metrics(now: Shown, reading: NSVReading) -> list[tuple[str, str, str]]:
         ("m/k", f"{found['speedup']:.1f}x", "The paper's speedup: vectors over mean steps."),
         (
             "Honest speedup",
-            f"{honest(now, choice(), reading):.2g}x",
+            f"{honest(now, choice(said), reading):.2g}x",
             "CPU time of the exact machine (float32, all vectors in one matrix product) over this "
             "method's: kernel values, projecting and ordering at prices measured on this computer.",
         ),
@@ -209,7 +205,7 @@ def look_effort(now: Shown, reading: NSVReading) -> str:
             f"{hard_mean:.0f} steps on average, the others {easy_mean:.0f}{sampled}. Each point "
             "stands where its sum left the band. Click one and it becomes the query."
         )
-    if counted(now, reading)["speedup"] < 3 and reading.filtered.mean() < 0.5:
+    if now.figures(reading)["speedup"] < 3 and reading.filtered.mean() < 0.5:
         return (
             f"Every query takes nearly all of the {now.problem.n_vectors:,} support vectors"
             f"{sampled}: this kernel is so wide that each of them matters to each query, and no "

@@ -106,7 +106,7 @@ def side(problem: Problem, said: Mapping[str, Any]) -> two.Side:
     n = min(said["vectors"], found.n_vectors)
     clf = found.shown.study.classifier(n_vectors=n)
     picture = vectors_figure(problem, found, n, with_answer=True)
-    return two.Side(found.shown, found.reading(n), clf, clf.trace(problem.x), picture)
+    return two.Side(found.shown, found.reading(n), clf, clf.trace(problem.x), picture, found)
 
 
 def page(

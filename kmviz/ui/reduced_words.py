@@ -15,9 +15,10 @@ SHIFT = (
 
 def metrics(page: Page, n: int) -> list[tuple[str, str, str]]:
     """The page's metrics."""
-    base, at = page.base, page.curves.loc[n]
+    base, at, reading = page.base, page.curves.loc[n], page.reading(n)
     return [
         ("Vectors", f"{n}", f"Of {base.n_vectors:,} that the machine has."),
+        ("Vectors m", f"{base.n_vectors:,}", "Support vectors of the machine."),
         ("Fewer by", f"{base.n_vectors / n:.0f}x", "Kernel values saved on every query."),
         ("ρ", f"{at['rho']:.3f}",
          "Distance left to the machine's own vector Ψ, as a share of Ψ's length: 1 with no "
@@ -26,6 +27,8 @@ def metrics(page: Page, n: int) -> list[tuple[str, str, str]]:
         ("Bayes threshold", f"{at['bayes_error']:.2f}%",
          "Test error with the threshold b that errs least on the training rows, in place of the "
          "machine's own."),
+        ("Changed answers", f"{reading.disagreements:,} of {len(reading.steps):,}",
+         "Test rows that the machine answers otherwise."),
     ]  # fmt: skip
 
 

@@ -73,7 +73,7 @@ def _fast(problem: Problem, counts: NDArray[Any]) -> tuple[list[live.Chart], int
     x, y, rows = grid(problem, CELLS)
     steps = study_of(now, rows, "map").read(**READ).steps.reshape(CELLS, CELLS)
     effort = effort_map(problem, x, y, steps)
-    return [asked, replace(effort, title="What it takes, everywhere")], record.stop
+    return [asked, replace(effort, title="Nearest first: what each spot takes")], record.stop
 
 
 def partial_sums(problem: Problem) -> NDArray[np.float64]:

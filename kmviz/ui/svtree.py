@@ -181,13 +181,16 @@ def linear(problem: Problem) -> float:
 
 def metrics(now: Shown, reading: TreeReading) -> list[tuple[str, str, str]]:
     """The page's figures."""
-    problem, mean = now.problem, float(reading.steps.mean())
-    right = np.mean((reading.outputs > 0) == (problem.data.y_test[now.rows] > 0))
+    problem, found = now.problem, now.figures(reading)
     m = problem.n_vectors
     return [
-        ("Mean kernel values", f"{mean:.1f}", f"Of {m:,} that the exact machine takes."),
-        ("Fewer by", f"{m / max(mean, 1e-9):.0f}x", "Support vectors over mean kernel values."),
-        ("Accuracy", f"{right:.1%}", f"Full SVM {1 - problem.test_error:.1%}."),
+        (
+            "Mean kernel values",
+            f"{found['steps_mean']:.1f}",
+            f"Of {m:,} that the exact machine takes.",
+        ),
+        ("Fewer by", f"{found['speedup']:.0f}x", "Support vectors over mean kernel values."),
+        ("Accuracy", f"{found['accuracy']:.1%}", f"Full SVM {1 - problem.test_error:.1%}."),
         ("Same answer", f"{reading.agrees.mean():.1%}", "Test rows answered as the exact machine."),
     ]
 

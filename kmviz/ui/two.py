@@ -11,12 +11,11 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-import numpy as np
 import streamlit as st
 
 from kmviz.figures import theme
 from kmviz.traces import Reading, Trace
-from kmviz.ui import defaults, follow, parts, state
+from kmviz.ui import defaults, follow, lesson, parts, state
 from kmviz.ui.fitted import Shown
 from kmviz.ui.params import Control, Setting
 from kmviz.ui.prepare import literal
@@ -36,6 +35,8 @@ class Side:
     record : Trace
         The query.
     picture : figure
+    page : object
+        What the page makes its figures of, where that is more than the reading.
     """
 
     now: Shown
@@ -43,6 +44,12 @@ class Side:
     classifier: Any
     record: Trace
     picture: Any
+    page: Any = None
+
+    @property
+    def cost(self) -> int:
+        """The kernel values that the query took."""
+        return follow.cost(self.now, self.reading, self.classifier, self.now.problem.query)
 
 
 def kept(own: Mapping[str, Control]) -> Setting:
@@ -94,6 +101,8 @@ def section(side: Callable[[Problem, Mapping[str, Any]], Side]) -> None:
         except ValueError as error:
             st.warning(f"{name} cannot be shown here: {literal(str(error))}")
             return
+    for name, one in both.items():
+        lesson.note(f"{name}: this query", f"{one.cost:,}")
     st.markdown(f"From A to B: {'; '.join(changes)}.\n\n{_table(both)}")
     pictures = theme.on_one_scale([one.picture for one in both.values()])
     for place, name, picture in zip(st.columns(2), both, pictures):
@@ -132,17 +141,13 @@ def _table(both: Mapping[str, Side]) -> str:
 
 def _figures(side: Side) -> dict[str, str]:
     now, reading, problem = side.now, side.reading, side.now.problem
-    answers, n = reading.outputs > 0, len(now.rows)
-    differ = int(np.count_nonzero(answers != (problem.exact[now.rows] > 0)))
-    right = float(np.mean(answers == (problem.data.y_test[now.rows] > 0)))
-    mean, m = float(reading.steps.mean()), problem.n_vectors
-    cost = follow.cost(now, reading, side.classifier, problem.query)
+    found = now.figures(reading)
     return {
-        f"Query {problem.query}: kernel values": f"{cost:,}",
+        f"Query {problem.query}: kernel values": f"{side.cost:,}",
         "answer": problem.names[int(side.record.output > 0)],
         "output": f"{side.record.output:.3g}",
-        "All queries: mean k": f"{mean:,.1f} of {m:,}",
-        "m/k": f"{m / max(mean, 1e-9):,.1f}x",
-        "unlike the exact SVM": f"{differ:,} of {n:,}",
-        "accuracy": f"{right:.1%}",
+        "All queries: mean k": f"{found['steps_mean']:,.1f} of {problem.n_vectors:,}",
+        "m/k": f"{found['speedup']:,.1f}x",
+        "unlike the exact SVM": f"{found['differ']:,} of {len(now.rows):,}",
+        "accuracy": f"{found['accuracy']:.1%}",
     }

@@ -7,6 +7,8 @@ from pathlib import Path
 
 import streamlit as st
 
+from kmviz.ui import lesson
+
 _SOURCE = Path(__file__).resolve().parents[1] / "glossary.md"
 #: The words of the glossary that figures in a line go by.
 _FIGURES = {
@@ -44,8 +46,12 @@ def meaning(figure: str) -> str:
 
 
 def intro(text: str, *terms: str) -> None:
-    """Draw a page's first sentence, the terms of its first screen explained by hover or tap."""
-    st.container(key="intro").markdown(text, help=listed(*terms))
+    """Draw a page's first sentence, the terms of its first screen explained by hover or tap.
+
+    While a lesson asks, the sentence would answer: the terms are explained without it.
+    """
+    shown = ":small[What the words on this page mean]" if lesson.is_asking() else text
+    st.container(key="intro").markdown(shown, help=listed(*terms))
 
 
 def listed(*terms: str) -> str:

@@ -5,7 +5,7 @@ import re
 import pytest
 
 from kmviz import lessons
-from kmviz.ui import menu
+from kmviz.ui import handout, menu
 from tests.pages.helpers import open_page, run
 
 PARTS = [
@@ -43,7 +43,7 @@ def first_number(shown):
 
 
 @pytest.mark.parametrize(("slug", "number"), PARTS)
-def test_a_part_asks_first_and_answers_when_asked(slug, number):
+def test_a_part_asks_first_and_answers_when_asked(slug, number, monkeypatch):
     part, app = follow(slug, number)
     assert part.question in text(app)
     assert part.look in text(app)
@@ -62,6 +62,21 @@ def test_a_part_asks_first_and_answers_when_asked(slug, number):
     for check in part.checks:
         shown = figures[check.figure]
         assert check.holds(first_number(shown)), f"{check}: the page says {shown}"
+    if number == len(lessons.load(slug).parts):
+        assert_paper_knows_all_figures(app, slug, monkeypatch)
+
+
+def assert_paper_knows_all_figures(app, slug, monkeypatch):
+    """The handout answers as the pages do, whoever has looked at them."""
+    printed = []
+    monkeypatch.setattr(handout, "page", lambda *given: printed.append(given[-1]) or "")
+    app.button(key="handout").click()
+    run(app)
+    for part, (_, figures) in zip(lessons.load(slug).parts, printed[0], strict=True):
+        assert part.figures <= figures.keys()
+        for check in part.checks:
+            if check.figure in part.figures:
+                assert check.holds(first_number(figures[check.figure]))
 
 
 def test_a_wrong_choice_is_said_and_the_right_one_marked():

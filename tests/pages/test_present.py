@@ -51,8 +51,8 @@ def test_a_handout_has_every_question_with_its_picture_and_its_answers_apart():
     assert "Save the handout" not in [one.proto.label for one in app.get("download_button")]
 
     chart = theme.figure([theme.trace("scatter", x=[0, 1], y=[7, 8], name="line")], "x1", "x2")
-    seen = {1: {"Support vectors": "267", "Kept": "13%"}}
-    page = handout.page(COST, "http://class:8501", seen, [chart] * len(COST.parts))
+    figures = {"Support vectors": "267", "Kept": "13%", "Training rows": "2,000"}
+    page = handout.page(COST, "http://class:8501", [(chart, figures)] * len(COST.parts))
     assert page.count(theme.script()) == 1, "what draws the pictures is there, once"
     page = page.replace(theme.script(), "")
     assert page.count("Plotly.newPlot(") == len(COST.parts)
@@ -62,7 +62,7 @@ def test_a_handout_has_every_question_with_its_picture_and_its_answers_apart():
         assert part.question[:40] in questions
         assert part.answer[-30:] not in questions
         assert part.answer[-30:] in answers
-    assert "It keeps 267 of ____ (Training rows) points (13%)" in answers
+    assert "It keeps 267 of 2,000 points (13%)" in answers
     links = re.findall(r'href="([^"]*)"', questions)
     assert links[1] == handout.link(COST, 2, "http://class:8501").replace("&", "&amp;")
     assert page.count("<svg") == len(COST.parts)

@@ -32,7 +32,6 @@ from kmviz.ui import (
     start,
     state,
     svtree,
-    two,
 )
 from kmviz.ui.plane import plane
 from kmviz.ui.problem import load_chosen, trained
@@ -40,7 +39,7 @@ from kmviz.ui.problem import load_chosen, trained
 Metrics = list[tuple[str, str, str]]
 
 #: The pages of methods: their own choices and what they show of a query, and their figures.
-_METHODS: dict[str, tuple[Any, Callable[[two.Side, Mapping[str, Any]], Metrics]]] = {
+_METHODS: dict[str, tuple[Any, Callable[[Any, Mapping[str, Any]], Metrics]]] = {
     "Nearest support vectors": (nsv, lambda one, said: nsv.metrics(one.now, one.reading, said)),
     "Anytime bounds": (anytime, lambda one, said: anytime.metrics(one.now, one.reading)),
     "Reduced set": (reduced, lambda one, said: reduced_words.metrics(one.page, said["vectors"])),

@@ -387,13 +387,19 @@ class MachineClassifier(PairsClassifier):
         Engines that tell by themselves where a row is not finite answer a plain array in less
         time than scikit-learn's checks take: it is checked only if they do tell.
         """
-        if self._unchecked and is_plain(self, X) and self._is_folded(X):
-            rows = X if self._affine is None else self._affine(X)
+        rows = self._unchecked_rows(X)
+        if rows is not None:
             found = [engine.run(rows) for engine in self.engines_]
             if all(isfinite(output.dot(output)) for output, _ in found):
                 return found
         rows = self._rows(X)
         return [engine.run(rows) for engine in self.engines_]
+
+    def _unchecked_rows(self, X: Any) -> NDArray[Any] | None:
+        """Rows of a plain array, finite or not, for engines that tell by themselves; or None."""
+        if self._unchecked and is_plain(self, X) and self._is_folded(X):
+            return X if self._affine is None else self._affine(X)
+        return None
 
     #: Whether plain arrays go to the engines unchecked.
     _unchecked: bool = False

@@ -32,7 +32,7 @@ def clf(request):
 def test_stages_equal_what_they_say_in_words(clf):
     shared, landmarks = clf.shared_.under(2.0), clf.shared_.landmarks
     needed = shared.needed + 2.0
-    outputs, stage, winner = shared.run(QUERIES)
+    outputs, stage, winner, _ = shared.run(QUERIES)
     assert set(stage) >= {-1, 0}  # else this proves little
     for r, x in enumerate(QUERIES[:60]):
         for s, end in enumerate(shared.ends):
@@ -69,7 +69,7 @@ def test_the_loop_equals_its_twin(dtype):
 
 
 def test_rows_are_answered_alike_alone_and_among_others(clf):
-    outputs, stage, winner = clf.shared_.run(QUERIES)
+    outputs, stage, winner, _ = clf.shared_.run(QUERIES)
     for r in range(40):
         alone = clf.shared_.run(QUERIES[r : r + 1])
         np.testing.assert_allclose(alone[0][0], outputs[r], rtol=0, atol=1e-3)
@@ -157,3 +157,16 @@ def test_no_filter_is_trained_where_none_is_asked(clf):
     assert plain.refitted(start="approximate").start == "approximate"
     with pytest.raises(ValueError, match="fitted without one"):
         plain.refitted(linear_filter=True)
+
+
+def test_rows_that_are_no_numbers_are_refused_and_huge_ones_left_to_the_machines(clf):
+    odd = QUERIES[:3].copy()
+    odd[1, 5] = np.inf
+    assert clf.shared_.run(odd)[1][1] == -1
+    with pytest.raises(ValueError, match="infinity"):
+        clf.predict(odd)
+    odd[1] = 1e25
+    stage = clf.shared_.run(odd)[1]
+    if clf.shared_.landmarks.is_radial:  # 1e50 is more than float32 holds
+        assert stage[1] == -1
+    np.testing.assert_array_equal(clf.predict(odd), clf.estimator_.predict(odd))

@@ -210,29 +210,39 @@ class NSVClassifier(MachineClassifier):
         With several classes, pairs are asked until a class has won all of its own: the same as
         the vote of all pairs in `decision_function`, which `steps` counts.
         """
-        check_is_fitted(self, "engines_")
-        if len(self.classes_) == 2:
+        if not hasattr(self, "engines_") or len(self.classes_) == 2:
             return super().predict(X)
-        rows = self._rows(X)
         if self.shared_ is not None:
-            outputs, winner = self.shared_.answer(rows, self.engines_)
-        else:
-            winner = np.full(len(rows), -1)
-            if rows.size >= MANY:
-                winner = unbeaten(
-                    len(rows),
-                    len(self.classes_),
-                    lambda pair, i: self.engines_[pair].run(rows[i])[0],
-                )
+            return self.classes_[self._shared_winners(self.shared_, X)]
+        rows = self._rows(X)
+        winner = np.full(len(rows), -1)
+        if rows.size >= MANY:
+            winner = unbeaten(
+                len(rows),
+                len(self.classes_),
+                lambda pair, i: self.engines_[pair].run(rows[i])[0],
+            )
         rest = np.flatnonzero(winner < 0)
         if len(rest):
-            if self.shared_ is None:
-                some = rows[rest] if len(rest) < len(rows) else rows
-                outputs = np.column_stack([engine.run(some)[0] for engine in self.engines_])
-            else:
-                outputs = outputs[rest]
+            some = rows[rest] if len(rest) < len(rows) else rows
+            outputs = np.column_stack([engine.run(some)[0] for engine in self.engines_])
             winner[rest] = self.winners(self._aggregate(outputs))
         return self.classes_[winner]
+
+    def _shared_winners(self, shared: SharedStages, X: Any) -> NDArray[np.intp]:
+        """The place of each row's class. Stages decide no row that is not finite."""
+        rows = self._unchecked_rows(X)
+        if rows is None:
+            rows = self._rows(X)
+        found = shared.run(rows)
+        if not found[3]:
+            return found[2]
+        rows = self._rows(X)
+        outputs, winner = shared.finish(rows, self.engines_, found)
+        rest = np.flatnonzero(winner < 0)
+        if len(rest):
+            winner[rest] = self.winners(self._aggregate(outputs[rest]))
+        return winner
 
     def _runs(self, X: Any) -> list[tuple[NDArray[np.float64], NDArray[np.intp]]]:
         if getattr(self, "shared_", None) is None:
@@ -249,7 +259,7 @@ class NSVClassifier(MachineClassifier):
             found = [engine.run(rows) for engine in self.engines_]
             return np.column_stack([f[0] for f in found]), np.column_stack([f[1] for f in found])
         steps = np.empty((len(rows), len(self.engines_)), dtype=np.intp)
-        return self.shared_.answer(rows, self.engines_, steps)[0], steps
+        return self.shared_.finish(rows, self.engines_, self.shared_.run(rows), steps)[0], steps
 
     def refitted(self, **parameters: Any) -> NSVClassifier:
         """Return what `fit` would give with other parameters, without training anything.

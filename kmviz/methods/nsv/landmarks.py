@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from kmviz.kernels import power
+from kmviz.kernels import Normalized, power
 from kmviz.loops.kernel import RADIAL
 from kmviz.machines.soundness import shaped
 from kmviz.methods.nsv.early import input_form, unit_scale
@@ -79,19 +79,28 @@ class Landmarks:
         """Multiplications in a kernel value."""
         return len(self.right)
 
-    def first(self, n: int) -> None:
-        """Keep the first vectors only."""
-        self.right = np.ascontiguousarray(self.right[:, :n])
+    def take(self, some: NDArray[np.intp]) -> None:
+        """Keep these vectors only, in this order."""
+        self.right = np.ascontiguousarray(self.right[:, some])
+
+    @property
+    def tables(self) -> tuple[Any, ...]:
+        """What the loop reads of them, but for the vectors."""
+        return (*self.form.code, self.is_unit, self.into, self.shift)
+
+    def rows(self, X: NDArray[Any]) -> NDArray[Any]:
+        """Input rows for the loop, which projects them."""
+        if not self.projects and isinstance(self.form, Normalized):
+            X = self.form.embed(X)
+        dtype = self.right.dtype
+        return X if X.dtype == dtype and X.flags.carray else np.require(X, dtype, ["C", "W"])
 
     def read(self, X: NDArray[Any]) -> NDArray[Any]:
         """Bring input rows to what the vectors are multiplied by."""
-        dtype = self.right.dtype
-        if not self.projects:
-            rows = self.form.embed(X).astype(dtype, copy=False)
-        else:
-            rows = X.astype(dtype, copy=False) @ self.into
-        if self.projects or self.is_radial:
-            rows = rows + self.shift
+        dtype, rows = self.right.dtype, self.rows(X)
+        if self.projects:
+            rows = rows @ self.into
+        rows = rows + self.shift
         if self.is_unit:
             rows /= np.maximum(np.linalg.norm(rows, axis=1, keepdims=True), 1e-30)
         if not self.is_radial:

@@ -1,7 +1,8 @@
 """Reduced vectors that all pairs of classes share, and a promise over the prediction.
 
 Beyond the paper, which has two classes. A few reduced vectors of each pair make one basis, on
-which every pair's output is regressed: so many kernel values say something of all pairs. What a
+which every pair's output is regressed: so many kernel values say something of all pairs. Those
+that tell most of all outputs for the machines' own vectors come first. What a
 row is tested by is no threshold of a pair but the *lead* of a class: the smallest of its outputs
 against the others, in scatters of f around them. A stage decides where the lead is larger than
 that of every calibration row whose prediction it gets wrong, but for one in 4,000. Leads, as all
@@ -23,7 +24,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from kmviz.loops.nsv_shared import lead_rows
+from kmviz.loops.nsv_shared import decide_shared, lead_rows
 from kmviz.loops.threads import over_chunks
 from kmviz.machines import KernelMachine
 from kmviz.machines.shared import SharedMachines
@@ -37,8 +38,11 @@ from kmviz.methods.reduction.space import space_of
 Floats = NDArray[np.float64]
 Ints = NDArray[np.intp]
 
-#: Reduced vectors of each pair that a stage may end with, and how strongly regressions are held.
-LEVELS, RIDGE = (1, 2, 4, 8, 16), 1e-4
+#: Reduced vectors of each pair, at most; and those of all that a stage may end with.
+MOST, SIZES = 16, (8, 16, 32, 64, 128, 256, 512)
+
+#: How strongly regressions are held; a vector of which the others leave less tells nothing new.
+RIDGE, NEW = 1e-4, 1e-6
 
 #: One calibration row in so many may be predicted otherwise by a stage: a single odd one would else
 #: leave most queries to the machines.
@@ -99,17 +103,20 @@ class SharedStages:
         self.n_classes = round((1 + (1 + 8 * len(machines)) ** 0.5) / 2)
         self.margin = 0.0
         self.walkers: list[Any] | None = None  # engines as they answer single pairs, once asked
+        self.tables: tuple[Any, ...] | None = None
         self.rest: SharedMachines | None = SharedMachines(machines)
         rest = self.rest
         self.n_rest = len(rest.vectors)
         self.by_pairs = rest.vectors.size >= LARGE
-        vectors, self.ends = _union(machines, form, self.n_rest // 2)
+        vectors = _union(machines, form, self.n_rest // 2)
         narrow = all(machine.fits_float32 for machine in machines)
         self.landmarks = Landmarks(vectors, form, rest.vectors, np.float32 if narrow else float)
-        exact = rest.outputs(X)
-        known = rest.vectors, rest.outputs(rest.vectors)  # the machines' own vectors teach, too
-        values, seen = (self._values(rows).astype(np.float64) for rows in (X, known[0]))
-        told = self._regress(values, exact, seen, known[1])
+        exact, known = rest.outputs(X), rest.outputs(rest.vectors)  # which teach, too
+        self.landmarks.take(telling(self._values(rest.vectors), known))
+        n = self.landmarks.right.shape[1]
+        self.ends = np.array([size for size in SIZES if size < n] + [n], dtype=np.intp)
+        values, seen = self._values(X), self._values(rest.vectors)
+        told = self._regress(values, exact, seen, known)
         own = [
             values[:, :end] @ w[:end] - b for end, w, b in zip(self.ends, self.weights, self.bias)
         ]
@@ -123,8 +130,9 @@ class SharedStages:
         self.sure = max(_not_spared(found) for found in wrong) + CAUTION
         self._keep(kept, told, np.array(needed)[kept])
 
-    def _values(self, X: NDArray[Any]) -> NDArray[Any]:
-        return self.landmarks.values(self.landmarks.read(X), 0, int(self.ends[-1]))
+    def _values(self, X: NDArray[Any]) -> Floats:
+        rows, n = self.landmarks.read(X), self.landmarks.right.shape[1]
+        return self.landmarks.values(rows, 0, n).astype(np.float64)
 
     def _regress(self, values: Floats, exact: Floats, seen: Floats, known: Floats) -> list[Floats]:
         """Regress every pair's output on the first kernel values of each stage, in scatters of f.
@@ -174,7 +182,7 @@ class SharedStages:
         self.bias = self.bias[kept].astype(dtype)
         self.ends, self.needed = self.ends[kept], needed
         self.scale = self.scale[kept].astype(dtype)
-        self.landmarks.first(n)
+        self.landmarks.take(np.arange(n))
         self.leads = np.array([leading(told[s], self.n_classes)[1] for s in kept]).T
         self.asks = np.empty((0, 0), np.float32)
         if self.by_pairs:  # how far ahead of each other class the leader is, for `overhead`
@@ -185,43 +193,48 @@ class SharedStages:
     def under(self, margin: float) -> SharedStages:
         """Return the same with leads that have to be larger by so many scatters."""
         found = copy(self)
-        found.margin, found.walkers = float(margin), None
+        found.margin, found.walkers, found.tables = float(margin), None, None
         return found
 
-    def run(self, X: NDArray[Any]) -> tuple[Floats, Ints, Ints]:
-        """Return outputs of all pairs, the stage that decides (-1: none), and who leads then."""
-        n = len(X)
+    def run(self, X: NDArray[Any]) -> tuple[Floats, Ints, Ints, int]:
+        """Ask the stages.
+
+        Returns
+        -------
+        outputs : array of shape (n, p)
+        stage, winner : arrays of shape (n,)
+            What decides (-1: no stage), and who leads then (-1: nobody).
+        left : int
+            How many rows no stage decides: those that are not finite are among them.
+        """
+        n, tables, rows = len(X), self._tables(), self.landmarks.rows(X)
         outputs = np.empty((n, self.scale.shape[1]))
         stage, winner = np.empty(n, np.intp), np.empty(n, np.intp)
+        if n <= CHUNK:
+            return outputs, stage, winner, decide_shared(*tables, rows, outputs, stage, winner)
+        left = []
 
         def work(start: int, stop: int) -> None:
             part = slice(start, stop)
-            self._decide(X[part], outputs[part], stage[part], winner[part])
+            found = (outputs[part], stage[part], winner[part])
+            left.append(decide_shared(*tables, rows[part], *found))
 
         over_chunks(work, n, CHUNK)
-        return outputs, stage, winner
+        return outputs, stage, winner, sum(left)
 
-    def _decide(self, X: NDArray[Any], outputs: Floats, stage: Ints, winner: Ints) -> None:
-        rows, begin = self.landmarks.read(X), 0
-        left: Any = slice(None)
-        values: Any = None
-        for s, (end, weights, bias) in enumerate(zip(self.ends.tolist(), self.weights, self.bias)):
-            fresh = self.landmarks.values(rows, begin, end)
-            values = fresh if values is None else np.hstack([values, fresh])
-            z = values @ weights[:end]
-            z -= bias
-            who, lead = leading(z, self.n_classes)
-            z /= self.scale[s]
-            passed = lead > self.needed[s] + self.margin
-            outputs[left], winner[left], stage[left] = z, who, np.where(passed, s, -1)
-            if passed.all():
-                return
-            kept = np.flatnonzero(~passed)
-            rows, values, begin = rows[kept], values[kept], end
-            left = kept if s == 0 else left[kept]
+    def _tables(self) -> tuple[Any, ...]:
+        """What the loop reads, laid out once."""
+        if self.tables is None:
+            bounds = zip([0, *self.ends[:-1].tolist()], self.ends.tolist())
+            blocks = [self.landmarks.right[:, begin:end].ravel() for begin, end in bounds]
+            self.tables = (
+                *self.landmarks.tables, self.n_classes, np.concatenate(blocks), self.ends,
+                self.weights, self.bias, self.scale, self.needed + self.margin,
+            )  # fmt: skip
+        return self.tables
 
-    def answer(
-        self, X: NDArray[Any], engines: list[Any], steps: Ints | None = None
+    def finish(
+        self, X: NDArray[Any], engines: list[Any], found: Any, steps: Ints | None = None
     ) -> tuple[Floats, Ints]:
         """Return outputs of all pairs, and the class that wins all its own (-1: none does).
 
@@ -229,15 +242,19 @@ class SharedStages:
         ----------
         engines : list
             Those of the pairs, to be asked where no stage decides.
+        found : tuple
+            What `run` returned for the same rows; its arrays are written into.
         steps : array of shape (n, p), optional
             Takes the kernel values of each pair; those that pairs share stand with the first.
         """
-        outputs, stage, winner = self.run(X)
-        left = np.flatnonzero(stage < 0)
+        outputs, stage, winner, n_left = found
         if steps is not None:
             steps[:] = 0
             steps[:, 0] = self.ends[stage]
-        if len(left) and self.by_pairs:
+        if not n_left:
+            return outputs, winner
+        left = np.flatnonzero(stage < 0)
+        if self.by_pairs:
             winner[left] = self._ask_pairs(X, left, engines, outputs, steps)
             left = left[winner[left] < 0]
         if len(left):
@@ -292,7 +309,8 @@ class SharedStages:
         return float(found)
 
     def __getstate__(self) -> dict[str, Any]:
-        return vars(self) | {"landmarks": vars(self.landmarks), "rest": None, "walkers": None}
+        made = dict.fromkeys(("rest", "walkers", "tables"))  # from what is stored
+        return vars(self) | made | {"landmarks": vars(self.landmarks)}
 
     def __setstate__(self, state: dict[str, Any]) -> None:
         landmarks = Landmarks.__new__(Landmarks)
@@ -370,18 +388,45 @@ def _not_spared(wrong: Floats) -> float:
     return float(np.sort(wrong)[-1 - len(wrong) // SPARED])
 
 
-def _union(machines: list[KernelMachine], form: Any, most: int) -> tuple[Floats, Ints]:
-    """The first reduced vectors of all pairs, then the second ones, and so on; and stages' ends."""
-    levels = [level for level in LEVELS if level * len(machines) <= most] or [1]
+def _union(machines: list[KernelMachine], form: Any, most: int) -> Floats:
+    """Reduced vectors of all pairs, as many of each."""
+    size = max([2**k for k in range(5) if 2**k <= MOST and 2**k * len(machines) <= most] or [1])
     found = []
     for machine in machines:
         plain = KernelMachine(machine.vectors, machine.beta, machine.bias, form)
-        path = grow(plain, space_of(form, machine.vectors), levels[-1:], "incremental")
-        found.append(path.stages[-1].vectors)
-    level = [[v[k] for v in found if len(v) > k] for k in range(levels[-1])]
-    counts = np.cumsum([len(one) for one in level])
-    vectors = np.array([z for one in level for z in one])
-    return vectors, np.unique(counts[np.array(levels) - 1]).astype(np.intp)
+        path = grow(plain, space_of(form, machine.vectors), [size], "incremental")
+        found.append(path.stages[-1].vectors[:size])
+    return np.concatenate(found)
+
+
+def telling(values: Floats, outputs: Floats) -> Ints:
+    """Order columns of values so that the first few tell most of all columns of outputs.
+
+    Each next one is that which lowers the squared error of the outputs, in their own scatters, by
+    most when they are regressed on it and those before. Those that tell nothing new are left out.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from kmviz.methods.nsv.shared import telling
+    >>> values = np.array([[0.0, 1.0, 2.0], [1.0, 1.0, 2.0], [0.0, -2.0, -4.0], [5.0, 0.0, 0.0]])
+    >>> telling(values, values[:, 1:2])
+    array([1, 0])
+    """
+    A, Y = values - values.mean(axis=0), outputs - outputs.mean(axis=0)
+    gram, side = A.T @ A, A.T @ (Y / np.maximum(Y.std(axis=0), 1e-300))
+    whole, found = np.diag(gram).copy(), []
+    while True:
+        own = np.diag(gram)
+        fresh = own > NEW * np.maximum(whole, 1e-300)
+        if not fresh.any():
+            return np.array(found, dtype=np.intp)
+        gain = np.einsum("ij,ij->i", side, side) / np.where(fresh, own, np.inf)
+        best = int(np.argmax(np.where(fresh, gain, -1.0)))
+        share = gram[best] / own[best]
+        side, gram = side - np.outer(share, side[best]), gram - np.outer(share, gram[best])
+        whole[best] = np.inf  # it is taken
+        found.append(best)
 
 
 def _solved(gram: Floats, side: Floats) -> Floats:

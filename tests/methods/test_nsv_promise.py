@@ -26,7 +26,7 @@ def three_rings(n, seed):
 
 @pytest.mark.parametrize(
     ("start", "draw", "n_rows"),
-    [("empty", moons, 40), ("reduced", moons, 20), ("reduced", three_rings, 40)],
+    [("empty", moons, 40), ("reduced", moons, 20), ("reduced", three_rings, 24)],
     ids=["empty", "reduced", "shared"],
 )
 def test_the_promise_is_broken_no_more_often_than_it_says(start, draw, n_rows, monkeypatch):

@@ -54,7 +54,7 @@ def lead_rows(outputs, n_classes, winner, lead):
 
 @compiled
 def read_rows(kind, gamma, is_unit, X, into, shift, left):
-    """Bring queries to what the vectors are multiplied by; `left` takes which of them are finite."""
+    """Bring queries to what the vectors are multiplied by; `left` takes which are finite."""
     along = np.dot(X, into) if into.shape[0] > 0 else X
     n, q, found = along.shape[0], along.shape[1], 0
     rows = np.empty((n, q + 2 if kind == RADIAL else q), X.dtype)

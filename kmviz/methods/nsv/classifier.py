@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from copy import copy
+from math import isfinite
 from numbers import Integral, Real
 from typing import Any, ClassVar
 
@@ -204,6 +205,20 @@ class NSVClassifier(MachineClassifier):
             calibrated = self._calibrated(problems, given, seed)
         return self._assemble(calibrated, proof)
 
+    def decision_function(self, X: ArrayLike) -> NDArray[np.float64]:
+        """Return the output of each row, (n,) for two classes and (n, n_classes) for more.
+
+        A score of the method's own: it has the exact machine's sign (as far as the method goes)
+        but not its size. Rank or calibrate by `exact_function(X)`.
+        """
+        if hasattr(self, "machine_"):
+            rows = self._unchecked_rows(X)
+            if rows is not None:
+                output = self.engines_[0].outputs(rows)
+                if isfinite(output.dot(output)):
+                    return output
+        return super().decision_function(X)
+
     def predict(self, X: ArrayLike) -> NDArray[Any]:
         """Return the class of each row.
 
@@ -220,12 +235,12 @@ class NSVClassifier(MachineClassifier):
             winner = unbeaten(
                 len(rows),
                 len(self.classes_),
-                lambda pair, i: self.engines_[pair].run(rows[i])[0],
+                lambda pair, i: self.engines_[pair].outputs(rows[i]),
             )
         rest = np.flatnonzero(winner < 0)
         if len(rest):
             some = rows[rest] if len(rest) < len(rows) else rows
-            outputs = np.column_stack([engine.run(some)[0] for engine in self.engines_])
+            outputs = np.column_stack([engine.outputs(some) for engine in self.engines_])
             winner[rest] = self.winners(self._aggregate(outputs))
         return self.classes_[winner]
 

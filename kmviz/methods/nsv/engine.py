@@ -19,7 +19,7 @@ from kmviz.methods.nsv.envelope import Envelope, of_stages
 from kmviz.methods.nsv.linear import Filter
 from kmviz.methods.nsv.tables import Options, reduced_costs, stage_costs, with_filter
 from kmviz.methods.nsv.walk import approximate_kernel
-from kmviz.methods.nsv.walker import CHUNK, Answers, Floats, Ints, Walker, Walks
+from kmviz.methods.nsv.walker import CHUNK, INTEGER, Answers, Floats, Ints, Walker, Walks
 from kmviz.methods.progress import report
 from kmviz.traces import NSVTrace
 
@@ -68,7 +68,7 @@ class NSVEngine(Walker):
 
     def __getstate__(self) -> dict[str, Any]:
         """What is stored: named tuples become dicts; the tables in use follow from the others."""
-        left_out = ("tables", "early", "spent")
+        left_out = ("tables", "early", "spent", "packed")
         state = {name: value for name, value in self.__dict__.items() if name not in left_out}
         state["candidates"], state["limits"] = self.candidates._asdict(), self.limits._asdict()
         if self.early_candidates is not None:
@@ -147,6 +147,7 @@ class NSVEngine(Walker):
         asked = int(ends[-1]) if len(ends) else 0
         self.tables = t._replace(ends=t.ends[later], before=len(ends), asked=asked)
         self.spent = np.concatenate([ends, np.full(len(later), asked)])
+        self.packed = None
 
     @property
     def _n_early(self) -> int:
@@ -162,6 +163,15 @@ class NSVEngine(Walker):
         """Return the outputs and the steps: one for the start, one for each kernel value."""
         found = self.answers(X, self.limits)
         return found.output, found.touched + 1
+
+    def outputs(self, X: NDArray[Any]) -> Floats:
+        """Return the outputs alone: a query that comes alone waits for nothing else."""
+        n = len(X)
+        if n > CHUNK or not self.compiled:
+            return self.answers(X, self.limits).output
+        output = np.empty(n)
+        self._answer(X, self.limits, (output, np.empty(n, INTEGER), np.empty(n, INTEGER)))
+        return output
 
     def record(self, X: NDArray[Any]) -> Walks:
         """Walk rows to the end, with the filter's output whether it may decide or not."""

@@ -270,9 +270,10 @@ class SharedStages:
         walkers = self._walkers(engines)
 
         def ask(pair: int, which: Ints) -> Floats:
+            if steps is None:
+                return walkers[pair].outputs(rows[which])
             found, taken = walkers[pair].run(rows[which])
-            if steps is not None:
-                steps[left[which], pair] += taken
+            steps[left[which], pair] += taken
             return found
 
         winner = settle(guesses, known, self.n_classes, ask, self.scale[-1])
@@ -415,7 +416,8 @@ def telling(values: Floats, outputs: Floats) -> Ints:
     """
     A, Y = values - values.mean(axis=0), outputs - outputs.mean(axis=0)
     gram, side = A.T @ A, A.T @ (Y / np.maximum(Y.std(axis=0), 1e-300))
-    whole, found = np.diag(gram).copy(), []
+    whole = np.diag(gram).copy()
+    found: list[int] = []
     while True:
         own = np.diag(gram)
         fresh = own > NEW * np.maximum(whole, 1e-300)

@@ -76,8 +76,8 @@ class NSVStudy(Study):
         if clf.shared_ is not None:  # which answers in place of the pairs
             shared = clf.shared_.under(margin)
             taken = np.empty(outputs.shape, dtype=np.intp)
-            found_all = shared.run(self._rows)
-            outputs = shared.finish(self._rows, engines, found_all, taken)[0]
+            told = shared.run(self._rows)
+            outputs = shared.finish(self._rows, engines, told, taken)[0]
             steps = taken.sum(axis=1)
             overhead = shared.overhead(engines)
         stage = _columns([one.stage for one in found])

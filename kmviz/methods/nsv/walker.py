@@ -10,9 +10,10 @@ from numpy.typing import NDArray
 
 from kmviz import kernels
 from kmviz.loops import nsv as loops, nsv_reduced
+from kmviz.loops.nsv_packed import pack, respond
 from kmviz.loops.threads import over_chunks
 from kmviz.machines import KernelMachine
-from kmviz.methods.nsv.early import ask_filter, hear, unit_scale
+from kmviz.methods.nsv.early import hear, unit_scale
 from kmviz.methods.nsv.linear import Filter
 from kmviz.methods.nsv.tables import Options, build_tables, ordering_kernel, with_filter
 from kmviz.methods.nsv.walk import decide_early, endless, walk, whole_walk
@@ -23,12 +24,9 @@ Ints = NDArray[np.intp]
 #: Rows that go through the compiled walk at once.
 CHUNK = 256
 
-#: The same where reduced vectors come first: rows stay in the cache from filter to stages.
-EARLY_CHUNK = 128
-
 #: Where nothing is to be kept of the walks.
 NOTHING = (np.empty((0, 0)), np.empty((0, 0)), np.empty(0, dtype=np.int64), np.empty(0))
-NO_STAGES = {t: (np.empty((0, 0)), np.empty((0, 0), t)) for t in map(np.dtype, ("f4", "f8"))}
+INTEGER = np.dtype(np.intp)
 
 
 class Answers(NamedTuple):
@@ -40,7 +38,7 @@ class Answers(NamedTuple):
 
     @classmethod
     def empty(cls, n: int) -> Answers:
-        return cls(np.empty(n), np.empty(n, dtype=np.intp), np.empty(n, dtype=np.intp))
+        return cls(np.empty(n), np.empty(n, INTEGER), np.empty(n, INTEGER))
 
     def of(self, rows: slice) -> tuple[Floats, Ints, Ints]:
         return self.output[rows], self.touched[rows], self.stage[rows]
@@ -97,6 +95,7 @@ class Walker:
     scales: bool
     early: nsv_reduced.Early | None = None
     reduced: Any = None
+    packed: tuple[loops.Limits, tuple[Any, ...]] | None = None  # for the limits last used
 
     def __init__(
         self,
@@ -163,54 +162,33 @@ class Walker:
     def answers(self, X: NDArray[Any], limits: loops.Limits) -> Answers:
         """Walk rows within limits."""
         found = Answers.empty(len(X))
-
-        def work(start: int, stop: int) -> None:
-            part = slice(start, stop)
-            self._answer(X[part], limits, found.of(part))
-
-        if self.compiled and len(X) <= CHUNK:  # a query that comes alone should not wait for Python
-            self._answer(X, limits, found)
-        elif self.compiled:
-            over_chunks(work, len(X), CHUNK if self.early is None else EARLY_CHUNK)
-        else:
+        if not self.compiled:
             for r, x in enumerate(X):
                 found.output[r], found.touched[r], found.stage[r] = self._one(x, limits)
+        elif len(X) <= CHUNK:  # a query that comes alone should not wait for Python
+            self._answer(X, limits, found)
+        else:
+            self._answer_chunks(X, limits, found)
         return found
+
+    def _answer_chunks(self, X: NDArray[Any], limits: loops.Limits, found: Answers) -> None:
+        def work(start: int, stop: int) -> None:
+            self._answer(X[start:stop], limits, found.of(slice(start, stop)))
+
+        over_chunks(work, len(X), CHUNK)
 
     def _answer(
         self, X: NDArray[Any], limits: loops.Limits, found: tuple[Floats, Ints, Ints]
     ) -> None:
-        if self.early is not None:
-            self._answer_early(self.early, X, limits, found)
+        if self.packed is None or self.packed[0] is not limits:
+            walks = self.early is None or self.plain or not self.scales
+            self.packed = limits, pack(self.early, self.tables, limits, walks)
+        rows = self.embed(X) if self.early is None else self.as_they_come(X)
+        if not respond(*self.packed[1], rows, *found):
             return
-        t, rows = self.tables, self.embed(X)
-        low, high = (limits.filter_low, limits.filter_high) if t.filtered else (-np.inf, np.inf)
-        left = loops.filter_rows(t.linear, t.linear_bias, low, high, rows, *found)
-        if left:
-            loops.answer(t, limits, rows, left, *found, *NOTHING)
-
-    def _answer_early(
-        self,
-        e: nsv_reduced.Early,
-        X: NDArray[Any],
-        limits: loops.Limits,
-        found: tuple[Floats, Ints, Ints],
-    ) -> None:
-        """Filter and reduced vectors first; only rows that they leave are embedded."""
-        t, rows = self.tables, self.as_they_come(X)
-        low, high = (limits.filter_low, limits.filter_high) if t.filtered else (-np.inf, np.inf)
-        left = ask_filter(e, low, high, rows, found)
-        if left and t.before:
-            between = (limits.stage_low, limits.stage_high)
-            left = nsv_reduced.decide_early(e, *between, rows, *found, *NO_STAGES[rows.dtype])
-        if not left:
-            return
-        if self.plain or not self.scales:
-            loops.answer(t, limits, rows, left, *found, *NOTHING)
-            return
-        index = np.flatnonzero(found[2] == loops.BY_WALK)
+        index = np.flatnonzero(found[2] == loops.BY_WALK)  # only what is left is embedded
         some = [one[index] for one in found]
-        loops.answer(t, limits, self.embed(X[index]), left, *some, *NOTHING)
+        loops.answer(self.tables, limits, self.embed(X[index]), len(index), *some, *NOTHING)
         for whole, part in zip(found, some, strict=True):
             whole[index] = part
 

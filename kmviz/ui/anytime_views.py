@@ -12,7 +12,7 @@ from kmviz.figures import theme
 from kmviz.figures.anytime import is_certain, reach
 from kmviz.traces import AnytimeTrace, Frames
 from kmviz.ui import anytime, live
-from kmviz.ui.fitted import Shown
+from kmviz.ui.fitted import Shown, frames
 from kmviz.ui.maps import effort_view
 from kmviz.ui.work import Shelf
 
@@ -52,11 +52,11 @@ def positions(last: int, here: int) -> tuple[int, ...]:
 
 def _made(now: Shown, steps: tuple[int, ...], record: AnytimeTrace) -> Any:
     """Return the views, the figures in a line, and what is said, by step."""
-    frames = now.study.frames("max_steps", steps)
-    views = [_closing(now, steps, record), _effort(now, frames)]
-    effort = effort_view(now, "max_steps", steps, keep=False)
+    readings = frames(now, "max_steps", steps)
+    views = [_closing(now, steps, record), _effort(now, readings)]
+    effort = effort_view(now, "max_steps", steps)
     note = [anytime.sentence(now, record, k) for k in steps]
-    return views + [effort] * (effort is not None), _numbers(now, frames), note
+    return views + [effort] * (effort is not None), _numbers(now, readings), note
 
 
 def _numbers(now: Shown, frames: Frames) -> dict[str, Any]:

@@ -8,7 +8,7 @@ come from the same two mappings.
 from __future__ import annotations
 
 import time
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from copy import copy
 from dataclasses import dataclass
 from typing import Any
@@ -20,14 +20,14 @@ from sklearn.frozen import FrozenEstimator
 from kmviz.evaluation.cost import step_summary
 from kmviz.methods.register import Method, method
 from kmviz.methods.study import Study
-from kmviz.traces import Reading
+from kmviz.traces import Frames, Reading
 from kmviz.ui.problem import Problem
 from kmviz.ui.work import Private, Shelf
 
 #: Test rows that a study reads; more are sampled, evenly.
 MOST_ROWS = 2_000
 
-_fitted, _studies = Shelf("fitted"), Shelf("study")
+_fitted, _studies, _frames = Shelf("fitted"), Shelf("study"), Shelf()
 #: Classifiers that others are refitted from: they hold what calibrates them.
 _sources = Shelf()
 
@@ -154,6 +154,13 @@ def study_of(now: Shown, rows: np.ndarray, name: str) -> Study:
     """Return the same classifier's study of other rows; `name` stands for them in the cache."""
     text = f"{now.method.title}:"
     return _studies.get((*now.key, name), lambda: now.study.fitted.study(rows), text)
+
+
+def frames(now: Shown, name: str, values: Sequence[Any], **choice: Any) -> Frames:
+    """Return the study's readings under many values of a choice: once, whichever query is shown."""
+    key = (*now.key, len(now.rows), name, tuple(values), tuple(sorted(choice.items())))
+    text = f"{now.method.title}: reading all queries"
+    return _frames.get(key, lambda: now.study.frames(name, values, **choice), text)
 
 
 def _timed(problem: Problem, known: Method, parameters: Mapping[str, Any], over: Any) -> Any:

@@ -15,42 +15,50 @@ from numpy.typing import NDArray
 
 from kmviz.figures import outlines, theme
 from kmviz.ui import live
-from kmviz.ui.fitted import Shown, study_of
+from kmviz.ui.fitted import Shown, frames
 from kmviz.ui.plane import grid
 from kmviz.ui.problem import Problem
+from kmviz.ui.work import Shelf
 
 #: Cells on each side of a map that moves with a slider; images at each end of a strip.
 CELLS, ENDS = 60, 6
 
+_steps, _lines = Shelf(), Shelf()
 
-def effort_view(
-    now: Shown, name: str, values: Sequence[Any], keep: bool = True, **choice: Any
-) -> Any:
+
+def effort_view(now: Shown, name: str, values: Sequence[Any], **choice: Any) -> Any:
     """Return the view of effort under every value of a choice; None where there is no picture.
 
     Parameters
     ----------
     name, values : the choice that a slider moves, and where it may stand
-    keep : whether the study of the map is kept for other choices
     **choice : the others
     """
     problem = now.problem
     if problem.is_plane:
         x, y, rows = grid(problem, CELLS)
-        study = study_of(now, rows, "map") if keep else now.study.fitted.study(rows)
-        steps = study.frames(name, values, **choice).steps
-        return effort_map(problem, x, y, steps.reshape(len(values), CELLS, CELLS))
+
+        def found() -> NDArray[Any]:
+            study = now.study.fitted.study(rows)
+            steps = study.frames(name, values, **choice).steps.astype(np.int32)
+            return steps.reshape(len(values), CELLS, CELLS)
+
+        key = (*now.key, name, tuple(values), tuple(sorted(choice.items())))
+        return effort_map(problem, x, y, _steps.get(key, found, f"{now.method.title}: a map"))
     if problem.image_shape:
-        steps = now.study.frames(name, values, **choice).steps
-        return effort_strip(problem, now.rows, steps)
+        return effort_strip(problem, now.rows, frames(now, name, values, **choice).steps)
     return None
 
 
 def boundary_line(problem: Problem, size: int = 100, **options: Any) -> live.Line:
     """Return the machine's own boundary as a layer of a map."""
-    x, y, rows = grid(problem, size)
-    f = problem.machine.decision_function(rows, dtype=np.float32).reshape(size, size)
-    line = outlines.contour(f, x, y)
+
+    def found() -> NDArray[Any]:
+        x, y, rows = grid(problem, size)
+        f = problem.machine.decision_function(rows, dtype=np.float32).reshape(size, size)
+        return outlines.contour(f, x, y)
+
+    line = _lines.get((problem.key, size), found)
     return live.Line(x=line[:, 0], y=line[:, 1], name="exact boundary", **options)
 
 

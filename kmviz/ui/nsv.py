@@ -143,13 +143,17 @@ def _measured(now: Shown, clf: Any) -> Prices:
 
 
 def tradeoff(problem: Problem) -> pd.DataFrame:
-    """Return honest speedup and disagreements of every setting compared: a row for each window."""
-    return _tables.get(problem.key, lambda: _tradeoff(problem), "Comparing settings")
+    """Return honest speedup and disagreements of every setting compared: a row for each window.
+
+    They are measured once the page is drawn; until then there are no rows.
+    """
+    found = _tables.later(problem.key, lambda: _tradeoff(problem), "Comparing settings")
+    return _tradeoff(problem, {}) if found is None else found
 
 
-def _tradeoff(problem: Problem) -> pd.DataFrame:
+def _tradeoff(problem: Problem, compared: Mapping[str, Any] = COMPARED) -> pd.DataFrame:
     found = []
-    for name, parameters in COMPARED.items():
+    for name, parameters in compared.items():
         now = _shown(problem, most=FEW, **parameters)
         for is_filtered in (True, False):
             label = name if is_filtered else f"{name}, no filter"
@@ -222,6 +226,8 @@ def look_effort(now: Shown, reading: NSVReading) -> str:
 def look_tradeoff(problem: Problem) -> str:
     """What to look for in the trade-off."""
     table = tradeoff(problem)
+    if table.empty:
+        return "Other settings are measured next: down and to the right will be better."
     best = table[table["disagreements"] <= table["disagreements"].quantile(0.25)]
     top = best.loc[best["speedup"].idxmax()]
     gain, lost = top["speedup"], 1.0 / top["speedup"]

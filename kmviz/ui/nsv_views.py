@@ -10,7 +10,7 @@ import streamlit as st
 from kmviz.figures import theme
 from kmviz.traces import Frames, NSVTrace
 from kmviz.ui import live, nsv
-from kmviz.ui.fitted import Shown
+from kmviz.ui.fitted import Shown, frames
 from kmviz.ui.maps import effort_view
 
 #: Where the slider may stand: finely where a step more still changes something.
@@ -24,8 +24,8 @@ def slider(now: Shown, record: NSVTrace) -> None:
     here = st.session_state.w
     windows = tuple(sorted({*WINDOWS, here}))
     others = {"linear_filter": st.session_state.filter}
-    frames = now.study.frames("window", windows, **others)
-    views = [_effort(now, frames), _walk(now, frames, record)]
+    readings = frames(now, "window", windows, **others)
+    views = [_effort(now, readings), _walk(now, readings, record)]
     third = effort_view(now, "window", windows, **others)
     if third is not None:
         views.append(third)
@@ -35,7 +35,7 @@ def slider(now: Shown, record: NSVTrace) -> None:
         windows,
         here,
         views,
-        numbers=numbers(now, frames),
+        numbers=numbers(now, readings),
         columns=min(3, len(views)),
         help="Each threshold is the widest of w steps before and after it.",
         on_click=live.pick,

@@ -42,11 +42,13 @@ class Job:
     ----------
     share, text : float, str
         How far it is, and what it says of it.
+    is_last : bool
+        Whether it keeps nobody from a page: it is done when nothing else waits.
     """
 
-    def __init__(self, key: Hashable, make: Callable[[], Any]) -> None:
+    def __init__(self, key: Hashable, make: Callable[[], Any], is_last: bool = False) -> None:
         self.key, self.make = key, make
-        self.share, self.text = 0.0, ""
+        self.share, self.text, self.is_last = 0.0, "", is_last
         self.waiting, self.left_at = 0, time.monotonic()
         self.started, self.is_done = 0.0, False
         self.result: Any = None
@@ -61,6 +63,8 @@ class Job:
 
 class Pool:
     """So many jobs at a time, first come, first served; those that take long do not count.
+
+    What is asked for last waits for the others, and does not count either while another waits.
 
     Parameters
     ----------
@@ -79,21 +83,22 @@ class Pool:
         self._queue: deque[Job] = deque()
         self._changed = Condition()
         self._running: set[Job] = set()
-        self._threads = 0
 
     def wait(
         self,
         key: Hashable,
         make: Callable[[], Any],
         show: Callable[[float, str], None] | None = None,
+        is_last: bool = False,
     ) -> Any:
         """Return `make()`, done once for all who ask for `key` meanwhile.
 
         Parameters
         ----------
         show : told again and again how far it is; what it raises ends the waiting
+        is_last : whether it may wait until nothing else does
         """
-        job = self._joined(key, make)
+        job = self._joined(key, make, is_last)
         try:
             while True:
                 with self._changed:
@@ -112,35 +117,46 @@ class Pool:
             raise job.error
         return job.result
 
-    def _joined(self, key: Hashable, make: Callable[[], Any]) -> Job:
+    def _joined(self, key: Hashable, make: Callable[[], Any], is_last: bool) -> Job:
         with self._changed:
             job = self._jobs.get(key)
             if job is None:
-                job = self._jobs[key] = Job(key, make)
+                job = self._jobs[key] = Job(key, make, is_last)
                 self._queue.append(job)
-                self._start()
+            job.is_last = job.is_last and is_last
             job.waiting += 1
+            self._start()
             return job
 
     def _start(self) -> None:
         """Start one more worker where work waits and the others are busy with what takes long."""
-        since = time.monotonic() - LONG
-        long = sum(job.started < since for job in self._running)
-        if self._queue and self._threads < min(self.workers + long, MOST * self.workers):
-            self._threads += 1
-            Thread(target=self._work, daemon=True, name="kmviz-work").start()
+        job = self._next()
+        if job is not None:
+            self._take(job)
+            Thread(target=self._work, args=(job,), daemon=True, name="kmviz-work").start()
 
-    def _work(self) -> None:
-        """Do what waits in the queue; end when nothing does."""
-        while True:
-            with self._changed:
-                if not self._queue:
-                    self._threads -= 1
-                    return
-                job = self._queue.popleft()
-                job.started = time.monotonic()
-                self._running.add(job)
+    def _next(self) -> Job | None:
+        """Return what is to be done next; None where it is enough for now."""
+        job = next((job for job in self._queue if not job.is_last), None)
+        since, is_last = time.monotonic() - LONG, job is None
+        aside = sum(one.started < since or one.is_last > is_last for one in self._running)
+        if len(self._running) >= min(self.workers + aside, MOST * self.workers):
+            return None
+        return self._queue[0] if is_last and self._queue else job
+
+    def _take(self, job: Job) -> None:
+        self._queue.remove(job)
+        job.started = time.monotonic()
+        self._running.add(job)
+
+    def _work(self, job: Job | None) -> None:
+        """Do a job, and then what waits in the queue; end when nothing does."""
+        while job is not None:
             job.context.run(self._do, job)
+            with self._changed:
+                job = self._next()
+                if job is not None:
+                    self._take(job)
 
     def _do(self, job: Job) -> None:
         _inside.set(True)

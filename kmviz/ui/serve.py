@@ -4,10 +4,16 @@
 
 takes what `streamlit run` takes. What comes before the port opens is imports alone; what the pages
 open with is made by `python -m kmviz.ui.warm`, once.
+
+Two things that Streamlit does after every run of a page cost a class as much as the page. It looks
+for garbage among all objects: here Python does, when there are many new ones, and leaves those of
+the imports aside. It looks whether a source has changed: `--server.fileWatcherType auto` is for
+those who write one.
 """
 
 from __future__ import annotations
 
+import gc
 import sys
 from importlib import import_module
 from pkgutil import iter_modules
@@ -17,6 +23,7 @@ from streamlit.web.cli import main
 from kmviz import ui
 
 _ASIDE = ("kmviz.ui.serve", "kmviz.ui.warm")
+_QUIET = ("--server.fileWatcherType", "none", "--runner.postScriptGC", "false")
 
 
 def preload() -> None:
@@ -28,5 +35,6 @@ def preload() -> None:
 
 if __name__ == "__main__":
     preload()
-    sys.argv = ["streamlit", "run", *sys.argv[1:]]
+    gc.freeze()
+    sys.argv = ["streamlit", "run", *_QUIET, *sys.argv[1:]]
     main()

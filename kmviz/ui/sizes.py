@@ -48,6 +48,6 @@ def _inside(thing: Any) -> list[Any]:
     if isinstance(thing, Mapping):
         return [*thing.keys(), *thing.values()]
     if isinstance(thing, list | tuple | set | frozenset):
-        return list(thing)
+        return list(set(thing) if set(map(type, thing)) == {str} else thing)
     slots = [getattr(thing, name, None) for name in getattr(type(thing), "__slots__", ())]
     return [*getattr(thing, "__dict__", {}).values(), *slots]

@@ -104,15 +104,19 @@ class Shelf:
     def __init__(self, name: str = "") -> None:
         self.name = name
 
-    def get(self, key: Hashable, make: Callable[[], Made], text: str = "") -> Made:
+    def get(
+        self, key: Hashable, make: Callable[[], Made], text: str = "", is_last: bool = False
+    ) -> Made:
         """Return what `key` stands for, making it behind a bar that begins with `text`.
 
-        Without a text it is made at once, in the page's own run: for what takes a moment.
+        Without a text it is made at once, in the page's own run: for what takes a moment. What is
+        last waits for what pages are drawn with.
         """
         found = self.find(key)
         if found is None:
             kept = self._kept(key)
-            found = (shown(lambda: self._made(kept, key, make), text, (id(self), key)),)
+            place = (id(self), key)
+            found = (shown(lambda: self._made(kept, key, make), text, place, is_last),)
         return found[0]
 
     def later(self, key: Hashable, make: Callable[[], Made], text: str) -> Made | None:
@@ -130,7 +134,7 @@ class Shelf:
             return found[0]
         asked, once = (st.session_state.setdefault(name, {}) for name in (_LATER, _ONCE))
         if (id(self), key) not in once:
-            asked[id(self), key] = lambda: self.get(key, make, text)
+            asked[id(self), key] = lambda: self.get(key, make, text, is_last=True)
         return None
 
     def find(self, key: Hashable) -> tuple[Any] | None:
@@ -196,13 +200,16 @@ def catch_up() -> None:
         st.rerun()
 
 
-def shown(make: Callable[[], Made], text: str, key: Hashable | None = None) -> Made:
+def shown(
+    make: Callable[[], Made], text: str, key: Hashable | None = None, is_last: bool = False
+) -> Made:
     """Return `make()`, done by the pool, its progress shown as a bar.
 
     Parameters
     ----------
     text : what the bar begins with; without one, the work is done here and now
     key : stands for the work: it is done once for all who wait for it
+    is_last : whether it may wait until nothing else does
     """
     if not text:
         return make()
@@ -224,7 +231,7 @@ def shown(make: Callable[[], Made], text: str, key: Hashable | None = None) -> M
 
     token = _own.set(own_things())
     try:
-        return POOL.wait(key if key is not None else object(), make, show)
+        return POOL.wait(key if key is not None else object(), make, show, is_last)
     finally:
         _own.reset(token)
         place.empty()

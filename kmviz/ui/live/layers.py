@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, fields
+from functools import cache
 from typing import Annotated, Any, ClassVar, get_type_hints
 
 import numpy as np
@@ -50,13 +51,19 @@ def spec(record: Any, positions: int) -> dict[str, Any]:
     """Return a layer or view as the browser reads it, columns by what its fields are said to be."""
     kind = type(record)
     found: dict[str, Any] = {"kind": kind.__name__.lower()}
-    hints = get_type_hints(kind, include_extras=True)
-    for name in (entry.name for entry in fields(record)):
+    for name, mark in _marks(kind).items():
         value = getattr(record, name)
         if value is not None:
-            marks = getattr(hints[name], "__metadata__", (None,))
-            found[name] = _sent(value, marks[0], positions, f"{kind.__name__}: {name}")
+            found[name] = _sent(value, mark, positions, f"{kind.__name__}: {name}")
     return found
+
+
+@cache
+def _marks(kind: type) -> dict[str, Any]:
+    """What each field of a record is said to be; None for one that is sent as it is."""
+    hints = get_type_hints(kind, include_extras=True)
+    names = (entry.name for entry in fields(kind))
+    return {name: getattr(hints[name], "__metadata__", (None,))[0] for name in names}
 
 
 def _sent(value: Any, mark: Any, positions: int, name: str) -> Any:

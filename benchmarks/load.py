@@ -1,8 +1,10 @@
 """A class at once: sessions that move server-side controls, over Streamlit's own websocket.
 
 Each visitor opens a page, then changes one control after the other by its address, as the Back
-button does, with a pause in between. An answer is the time from the request to the end of the
-script that it started. Controls that answer live ask no server, and add nothing here.
+button does, with a pause in between. An answer is the time from the request until the page is
+drawn; what a page adds to that (more sizes, other settings compared) is there when its script has
+ended for good, and only then a visitor moves on. Controls that answer live ask no server, and add
+nothing here. Nothing is on disk when a class begins: each machine is new to the server.
 
 The server's memory is taken before the first visitor, at its highest, after the last has left, and
 after a second, shorter class of the same visitors: what caches keep is there after the first, so
@@ -13,6 +15,7 @@ for one visitor with a choice of another's. Times are wall time, so that they wa
 from __future__ import annotations
 
 import asyncio
+import os
 import random
 import statistics
 import tempfile
@@ -20,6 +23,7 @@ import time
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
+from unittest.mock import patch
 from urllib.parse import parse_qs
 
 import pandas as pd
@@ -39,6 +43,8 @@ MOVES = {"C": ("1.0", "3.0", "10.0", "30.0"), "gamma": ("scale", "0.5", "1.0", "
          "query": ("0", "1", "2", "3", "5", "8")}  # fmt: skip
 #: No answer is waited for longer.
 PATIENCE = 120.0
+#: What is drawn of work under way, and how a script ends that is run again with what it made.
+BARS, RUN_AGAIN = ("progress", "empty"), 2
 
 
 @dataclass
@@ -49,11 +55,17 @@ class Visitor:
     ----------
     address : of the server
     seed : what it does, and when
+
+    Attributes
+    ----------
+    seconds, whole : lists
+        Of each answer: until the page was drawn, and until nothing was left to add to it.
     """
 
     address: str
     seed: int
     seconds: list[float] = field(default_factory=list)
+    whole: list[float] = field(default_factory=list)
     errors: list[str] = field(default_factory=list)
     leaks: list[str] = field(default_factory=list)
 
@@ -73,29 +85,34 @@ class Visitor:
                         return
                     name = chance.choice(list(MOVES))
                     choice[name] = chance.choice(MOVES[name])
-                    start = time.monotonic()
-                    await self._ask(socket, page, choice)
-                    self.seconds.append(time.monotonic() - start)
+                    drawn, whole = await self._ask(socket, page, choice)
+                    self.seconds.append(drawn)
+                    self.whole.append(whole)
         except (TimeoutError, OSError, websockets.WebSocketException) as error:
             self.errors.append(f"{page} {choice}: {type(error).__name__} {error}")
 
-    async def _ask(self, socket: Any, page: str, choice: dict[str, str]) -> None:
-        """Send one request, and read until its script has ended."""
+    async def _ask(self, socket: Any, page: str, choice: dict[str, str]) -> tuple[float, float]:
+        """Send one request, read until its script has ended, and return both times."""
         message = BackMsg()
         message.rerun_script.page_name = page
         message.rerun_script.query_string = "&".join(f"{k}={v}" for k, v in choice.items())
         await socket.send(message.SerializeToString())
+        start, drawn, latest = time.monotonic(), 0.0, 0.0
         async with asyncio.timeout(PATIENCE):
             while True:
                 heard = ForwardMsg.FromString(await socket.recv())
-                kind = heard.WhichOneof("type")
+                kind, spent = heard.WhichOneof("type"), time.monotonic() - start
+                if kind == "delta" and heard.delta.new_element.WhichOneof("type") not in BARS:
+                    latest = spent
                 if kind == "page_info_changed":
                     self._note_others(heard.page_info_changed.query_string, choice)
                 if kind == "delta" and heard.delta.new_element.HasField("exception"):
                     said = heard.delta.new_element.exception
                     self.errors.append(f"{page} {choice}: {said.type} {said.message}")
-                if kind == "script_finished" and heard.script_finished != 2:  # not for a rerun
-                    return
+                if kind == "script_finished" and heard.script_finished != RUN_AGAIN:
+                    return drawn or spent, spent
+                if kind == "script_finished":  # the rest was made after the page was drawn
+                    drawn = drawn or latest
 
     def _note_others(self, written: str, choice: dict[str, str]) -> None:
         """Note what the server writes into the address that this visitor did not choose."""
@@ -128,6 +145,12 @@ def resident(pid: int) -> float:
     return pages * 4096 / 2**20
 
 
+def cpu_seconds(pid: int) -> float:
+    """Return the CPU seconds that a process has used."""
+    used = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()
+    return (int(used[11]) + int(used[12])) / os.sysconf("SC_CLK_TCK")
+
+
 def tables(quick: bool) -> dict[str, pd.DataFrame]:
     """Return the tables of this benchmark: each class at a server of its own."""
     return {"load": pd.DataFrame([measured(n, 30.0 if quick else 180.0) for n in (10, 30)])}
@@ -137,10 +160,12 @@ def measured(n: int, seconds: float) -> dict[str, Any]:
     """Return the figures of a class of n."""
     with (
         tempfile.TemporaryDirectory() as folder,
+        patch.dict(os.environ, KMVIZ_CACHE=f"{folder}/pages"),
         serve_process(Path(folder) / "log.txt") as (address, process),
     ):
         asyncio.run(class_of(address, 1, seconds=5.0, moves=1))  # loops are loaded
         before, highest = resident(process.pid), 0.0
+        cpu_before = cpu_seconds(process.pid)
 
         async def watched() -> list[Visitor]:
             nonlocal highest
@@ -152,17 +177,20 @@ def measured(n: int, seconds: float) -> dict[str, Any]:
 
         visitors = asyncio.run(watched())
         time.sleep(5.0)
-        after = resident(process.pid)
+        after, cpu = resident(process.pid), cpu_seconds(process.pid) - cpu_before
         visitors += asyncio.run(class_of(address, n, seconds / 3))
         time.sleep(5.0)
         again = resident(process.pid)
     spent = [s for visitor in visitors[:n] for s in visitor.seconds]
+    whole = [s for visitor in visitors[:n] for s in visitor.whole]
     if len(spent) < 2:
         raise RuntimeError(f"{n} visitors had {len(spent)} answers in {seconds:.0f} s.")
     return {
         "sessions": n, "seconds": seconds, "answers": len(spent),
         "median_s": statistics.median(spent), "p95_s": statistics.quantiles(spent, n=20)[-1],
-        "worst_s": max(spent), "errors": sum(len(v.errors) for v in visitors),
+        "worst_s": max(spent), "whole_median_s": statistics.median(whole),
+        "whole_p95_s": statistics.quantiles(whole, n=20)[-1], "cpu_s_per_answer": cpu / len(spent),
+        "errors": sum(len(v.errors) for v in visitors),
         "leaks": sum(len(v.leaks) for v in visitors),
         "first_error": next((e for v in visitors for e in v.errors), ""),
         "memory_before_MB": before, "memory_highest_MB": highest, "memory_after_MB": after,

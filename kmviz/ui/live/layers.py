@@ -49,7 +49,7 @@ Colors = Annotated[tuple[str, ...], "color"]
 
 def spec(record: Any, positions: int) -> dict[str, Any]:
     """Return a layer or view as the browser reads it, columns by what its fields are said to be."""
-    kind = type(record)
+    kind: Any = type(record)
     found: dict[str, Any] = {"kind": kind.__name__.lower()}
     for name, mark in _marks(kind).items():
         value = getattr(record, name)

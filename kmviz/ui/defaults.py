@@ -1,8 +1,9 @@
 """The choices that all pages share, and what they are where a visitor made none.
 
-A data set comes with the machine that suits it (`MACHINES`), unless the URL says anything of the
-machine: then what it leaves out is what it always was (C = 10, gamma `scale`, degree 3). A page
-opens with a view of its own where the URL names no data set. What the URL says always holds.
+A data set comes with the machine that suits it (`MACHINES`) and with a query that shows the point
+(`QUERIES`), unless the URL says anything of machine or rows: then what it leaves out is what it
+always was (C = 10, gamma `scale`, degree 3, query 0). A page opens with a view of its own where the
+URL names no data set. What the URL says always holds.
 """
 
 from __future__ import annotations
@@ -12,6 +13,7 @@ from collections.abc import Mapping
 from kmviz import lessons
 from kmviz.machines.named import NAMES
 from kmviz.ui.params import Choice, Control, Drawn, Number, Param, Switch, Text
+from kmviz.ui.prepare import DEFAULT_PAIR
 
 KERNELS = {
     "linear": "linear",
@@ -43,8 +45,37 @@ MACHINES: dict[str, dict[str, str]] = {
     "breast": {"C": "1", "gamma": "0.001"},
 }
 
-#: The shared choices that say which machine.
+#: The query that each data set opens with, where that is not the first: the first that nearest
+#: support vectors, as their page opens, answer rightly and in few steps, from `FEWEST` (so that
+#: there is something to see) to a `SHARE` of the machine's (`python -m benchmarks.defaults`).
+QUERIES: dict[str, int] = {
+    "banana": 6,
+    "two_moons": 695,
+    "two_spirals": 726,
+    "checkerboard": 177,
+    "ndcc": 15,
+    "ringnorm": 1,
+    "twonorm": 114,
+    "waveform": 24,
+    "sonar": 35,
+    "haberman": 29,
+    "heart": 8,
+    "thyroid": 4,
+    "image": 24,
+    "german": 250,
+    "diabetis": 84,
+    "breast_cancer": 1,
+    "splice": 39,
+    "tic_tac_toe": 3,
+    "breast": 66,
+    "digits": 44,
+    "mnist": 62,
+}
+FEWEST, SHARE = 4, 0.2
+
+#: The shared choices that say which machine, and on which rows.
 MACHINE = ("kernel", "C", "gamma", "degree")
+ROWS = ("n", "noise", "seed", "drawn")
 #: And those that say how it is taught, by which lesson: no part of what is looked at.
 LESSON = ("lesson", "part", "present")
 
@@ -92,7 +123,11 @@ def opened(
 
     texts = dict(opening)
     if is_said("data"):
-        texts = MACHINES.get(url["data"], {})
+        name = url["data"]
+        texts = dict(MACHINES.get(name, {}))
+        usual = url.get("pair") in (None, DEFAULT_PAIR.get(name))
+        if name in QUERIES and usual and not any(map(is_said, MACHINE + ROWS)):
+            texts["query"] = str(QUERIES[name])
     if any(map(is_said, MACHINE)):
         texts = {name: text for name, text in texts.items() if name not in MACHINE}
     return {

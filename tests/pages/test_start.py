@@ -10,7 +10,7 @@ from tests.pages.helpers import (
     array,
     figure,
     live_arrays,
-    live_value,
+    live_at,
     metric,
     open_page,
     run,
@@ -70,7 +70,7 @@ def test_every_query_costs_all_support_vectors(banana):
 
 def test_the_query_draws_a_line_to_every_support_vector_and_ends_at_f(banana):
     m = int(metric(banana, "Support vectors"))
-    assert live_value(banana, "asked") == str(m)
+    assert live_at(banana, "asked") == str(m)
     lines = live_arrays(banana, "asked", "payment")["layers"][1]
     last = len(lines["x"]["index"]) - 1
     assert live.at(lines["x"], 0).size == 0
@@ -231,7 +231,8 @@ def test_the_code_to_take_home_makes_the_machine_shown(params):
     svc, X_test = names["svc"], names["X_test"]
     assert str(len(svc.support_)) == metric(app, "Support vectors")
     outputs = array(trace(app, "effort", "the query")["x"])
-    assert svc.decision_function(X_test[:1])[0] == pytest.approx(outputs[0], rel=1e-5)
+    query = app.session_state["query"]
+    assert svc.decision_function(X_test[[query]])[0] == pytest.approx(outputs[0], rel=1e-5)
 
 
 def test_a_machine_that_does_not_settle_is_stopped_and_said(monkeypatch):
@@ -248,3 +249,9 @@ def test_a_machine_that_cannot_be_trained_is_said():
     app.selectbox(key="kernel").set_value("rbf")
     run(app)
     assert not app.error
+
+
+def test_a_note_in_a_chart_has_no_ground_that_a_change_of_theme_would_leave_behind(banana):
+    notes = figure(banana, "effort")["layout"]["annotations"]
+    assert len(notes) == 2
+    assert not any("bgcolor" in note for note in notes)

@@ -24,8 +24,8 @@ order = left.selectbox(
     format_func=anytime.ORDERS.get, help=anytime.ABOUT_ORDERS,
 )  # fmt: skip
 now = anytime.shown(problem, order, anytime.draw_sample(problem, order, right))
-ui.limit("step", 1, anytime.last_step(now))
 trace, reading, clf = anytime.trace(now), now.study.read(), now.study.classifier()
+anytime.open_step(now, trace)
 follow.line(problem, trace, follow.cost(now, reading, clf, problem.query))
 step = anytime_views.slider(now)
 two.section(anytime.side)

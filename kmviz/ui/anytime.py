@@ -52,7 +52,7 @@ OWN: dict[str, Any] = {
         "as they are in a batch, they may tune it themselves: no labels enter, and the bounds "
         "stay proved. Or paste queries like those you expect.",
     ),
-    "step": Control("Step k", Number(5, 1, 20_000)),
+    "step": Control("Step k", Number(None, 1, 20_000, whole=True)),
 }  # fmt: skip
 OWN["a"] = two.kept(OWN)
 
@@ -132,8 +132,15 @@ def side(problem: Problem, said: Mapping[str, Any]) -> two.Side:
     order = said["basis"] if said["basis"] in names else names[0]
     now = shown(problem, order, sample_of(problem, said["sample"]))
     record, reading = trace(now), now.study.read()
-    picture = figures.bounds(record, min(said["step"], last_step(now)))
+    picture = figures.bounds(record, min(said["step"] or record.stop, last_step(now)))
     return two.Side(now, reading, now.study.classifier(), record, picture)
+
+
+def open_step(now: Shown, record: AnytimeTrace) -> None:
+    """Let the slider stand where it was left, or else where the query's class becomes certain."""
+    if st.session_state["step"] is None:
+        state.replace("step", record.stop)
+    state.limit("step", 1, last_step(now))
 
 
 def last_step(now: Shown) -> int:

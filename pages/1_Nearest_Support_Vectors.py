@@ -7,8 +7,8 @@ from kmviz.ui import follow, nsv, nsv_calibration, nsv_views, two, words
 
 problem = ui.frame("Nearest support vectors", own=nsv.OWN)
 words.intro(
-    "A query asks its nearest support vectors first, and stops as soon as the sum leans further "
-    "than any query of the other class was seen to lean at that step.",
+    "A query asks its nearest support vectors first, and stops once the sum leans further than any "
+    "of the other class did.",
     "query",
     "support vector",
     "f(x)",

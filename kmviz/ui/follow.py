@@ -51,10 +51,14 @@ class Walk:
     steps: int
 
 
-def line(problem: Problem, record: Trace, steps: int) -> None:
+def line(problem: Problem, record: Trace, steps: int, of: int | None = None) -> None:
     """Draw the query's line: its true class, the answer, the cost, and why it stopped there.
 
     A lesson may quote the cost; while it asks, nothing is said of the reason.
+
+    Parameters
+    ----------
+    steps, of : kernel values that it took, and those of an exact answer; default: the machine's
     """
     truth, answer = int(problem.label > 0), int(record.output > 0)
     names = [f"{mark} {name}" for mark, name in zip(_MARKS, problem.names)]
@@ -63,10 +67,11 @@ def line(problem: Problem, record: Trace, steps: int) -> None:
     end = " The exact machine says the opposite." if differs else ""
     reason = "" if lesson.is_asking() else f" {_plain(why(record))}"
     lesson.note("This query", f"{steps:,}")
+    m = of or problem.n_vectors
+    share = f"of {m:,}" if steps <= m else f"({m:,} and {steps - m} before)"
     st.markdown(
         f":small[★ **Query {problem.query}**: truly {names[truth]}, answered {names[answer]} "
-        f"{verdict} for **{steps:,}** of {problem.n_vectors:,} kernel values."
-        f"{reason}{end}]"
+        f"{verdict} for **{steps:,}** {share} kernel values.{reason}{end}]"
     )
 
 

@@ -24,8 +24,9 @@ from kmviz.ui.params import Control, Param
 ICON = "🧭"  # in the browser's tab: a :material/ icon there would ask a font host
 #: A window may be low: no empty strip above the title, numbers in one line, so that the first
 #: picture shows whole. Beside the menu a narrow one has no room for columns, or on a phone for a
-#: second metric: they stand below one another; small controls stand in pairs. On a phone the bar
-#: with the menu lies over the top of the page.
+#: second metric: they stand below one another; small controls stand in pairs, lists to choose from
+#: alone, so that what is chosen can be read. On a phone the bar with the menu lies over the top of
+#: the page.
 _ROOM = """<style>
 [data-testid="stMainBlockContainer"] {padding: 2.2rem 2.5rem 4rem}
 [data-testid="stMain"] h1 {font-size: 1.7rem; padding: 0.2rem 0}
@@ -38,6 +39,7 @@ _ROOM = """<style>
 [data-testid="stSidebarHeader"] {height: 2.2rem; padding: 0.4rem 0.75rem 0; margin: 0}
 [data-testid="stMain"] .st-key-heading {margin-bottom: -0.7rem; row-gap: 0}
 [data-testid="stMain"] .st-key-heading button {min-height: 1.8rem; padding: 0 0.6rem}
+[data-testid="stSelectbox"] input {text-overflow: ellipsis}
 :has(> .st-key-lesson_hint) {display: none}
 @media (max-width: 768px) {
   :has(> .st-key-lesson_hint) {display: flex}
@@ -46,6 +48,8 @@ _ROOM = """<style>
 @media (max-width: 1000px) {
   [data-testid="stMain"] [data-testid="stColumn"] {min-width: min(20rem, 100%)}
   [data-testid="stMain"] .st-key-controls [data-testid="stColumn"] {min-width: min(9rem, 100%)}
+  [data-testid="stMain"] .st-key-controls [data-testid="stColumn"]:has([data-testid="stSelectbox"])
+    {min-width: min(16rem, 100%)}
 }
 </style>"""
 

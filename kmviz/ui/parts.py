@@ -33,8 +33,10 @@ def chart(figure: Any, key: str, alt: str, on_select: Callable[[], None] | None 
     options: dict[str, Any] = {}
     if on_select is not None:
         options = {"on_select": on_select, "selection_mode": "points"}
-    # What was zoomed or hidden stays so until other rows are looked at.
-    figure.update_layout(uirevision=" ".join(str(st.session_state.get(name)) for name in _ROWS))
+    # What was zoomed or hidden stays so until other rows are looked at. A chart that says nothing
+    # new keeps its colours, also when the page turns light or dark: so that each is new to it.
+    rows = " ".join(str(st.session_state.get(name)) for name in _ROWS)
+    figure.update_layout(uirevision=rows, meta=st.context.theme.type)
     st.plotly_chart(figure, width="stretch", key=key, alt=alt, config=_CONFIG, **options)
 
 

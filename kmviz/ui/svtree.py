@@ -23,12 +23,12 @@ from kmviz.ui.problem import Problem
 from kmviz.ui.work import Shelf
 
 SPLITS = {
-    "alternating": "alternating (the paper's)",
-    "exact": "exact: the best of all (ours)",
+    "alternating": "alternating (paper)",
+    "exact": "exact: best of all",
 }
 FITS = {
-    "column": "column by column (the paper's)",
-    "path": "whole path anew (ours)",
+    "column": "by column (paper)",
+    "path": "whole path anew",
 }
 OWN: dict[str, Any] = {
     "height": Control("Height", Number(10, 1, 64)),

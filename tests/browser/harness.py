@@ -119,3 +119,17 @@ def parameter(page: Page, name: str, value: str | None = None) -> str:
         arg=[name, value],
     )
     return parameters(page)[name]
+
+
+def clipped(page: Page) -> list[str]:
+    """Return the chosen words that do not fit their list, in a small window or on a phone."""
+    found: list[str] = []
+    for size in ({"width": 1280, "height": 720}, {"width": 390, "height": 844}):
+        page.set_viewport_size(size)
+        page.wait_for_timeout(200)
+        found += page.get_by_test_id("stMain").evaluate(
+            """(main) => [...main.querySelectorAll('.st-key-controls [role=combobox]')]
+                .filter((input) => input.scrollWidth > input.clientWidth)
+                .map((input) => `${innerWidth}: ${input.value}`)"""
+        )
+    return found

@@ -2,7 +2,7 @@
 
 from playwright.sync_api import expect
 
-from tests.browser.harness import click_point, parameter
+from tests.browser.harness import click_point, clipped, parameter
 
 
 def test_a_cold_deep_link_a_moved_step_and_a_clicked_query(visit):
@@ -21,3 +21,4 @@ def test_a_cold_deep_link_a_moved_step_and_a_clicked_query(visit):
     chosen = parameter(page, "query")
     expect(page.get_by_text(f"Query {chosen}: the interval closes")).to_have_count(1)
     assert parameter(page, "step", "7"), "the step survives another query"
+    assert not clipped(page)

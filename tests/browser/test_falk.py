@@ -2,7 +2,7 @@
 
 from playwright.sync_api import expect
 
-from tests.browser.harness import click_point, parameter, settle
+from tests.browser.harness import click_point, clipped, parameter, settle
 
 
 def test_a_cold_deep_link_a_moved_k_and_a_clicked_query(visit):
@@ -26,3 +26,4 @@ def test_a_cold_deep_link_a_moved_k_and_a_clicked_query(visit):
     chosen = parameter(page, "query")
     expect(page.get_by_text(f"Query {chosen}").first).to_be_visible()
     assert parameter(page, "k", "60"), "k survives another query"
+    assert not clipped(page)

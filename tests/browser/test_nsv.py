@@ -2,7 +2,7 @@
 
 from playwright.sync_api import expect
 
-from tests.browser.harness import click_point, parameter
+from tests.browser.harness import click_point, clipped, parameter
 
 
 def test_a_cold_deep_link_a_moved_window_and_a_clicked_query(visit):
@@ -20,3 +20,4 @@ def test_a_cold_deep_link_a_moved_window_and_a_clicked_query(visit):
     chosen = parameter(page, "query")
     expect(page.get_by_text(f"Query {chosen}: whom it asks")).to_have_count(1)
     assert parameter(page, "w", "7"), "the window survives another query"
+    assert not clipped(page)

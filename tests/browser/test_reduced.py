@@ -2,7 +2,7 @@
 
 from playwright.sync_api import expect
 
-from tests.browser.harness import parameter, settle
+from tests.browser.harness import clipped, parameter, settle
 
 
 def test_a_cold_deep_link_and_a_moved_slider(visit):
@@ -18,6 +18,7 @@ def test_a_cold_deep_link_and_a_moved_slider(visit):
     assert parameter(page, "method", "selection")
     settle(page)
     assert page.get_by_test_id("stMetricValue").first.inner_text() == "7"
+    assert not clipped(page)
 
 
 def test_the_boundary_and_the_vectors_follow_the_slider(visit):

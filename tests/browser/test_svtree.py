@@ -2,7 +2,7 @@
 
 from playwright.sync_api import expect
 
-from tests.browser.harness import click_point, parameter
+from tests.browser.harness import click_point, clipped, parameter
 
 PAGE = "/Support_Vector_Tree"
 
@@ -49,3 +49,4 @@ def test_a_cold_deep_link_then_height_point_and_node(visit):
     assert parameter(page, "node", "1")
     expect(page.get_by_text("Node 1:")).to_have_count(1)
     assert parameter(page, "query", chosen)
+    assert not clipped(page)

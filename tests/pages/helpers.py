@@ -64,7 +64,7 @@ def metric(app: AppTest, label: str) -> str:
     return next(m.value for m in app.metric if m.label == label)
 
 
-def live_value(app: AppTest, param: str) -> str:
+def live_at(app: AppTest, param: str) -> str:
     """Return the value at which the live slider of a URL parameter stands, as it is written."""
     parts = {c.proto.id.rsplit("live_", 1)[-1]: c.proto for c in app.get("bidi_component")}
     stand = parts[f"{param}_stand"]

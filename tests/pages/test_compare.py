@@ -13,7 +13,7 @@ import kmviz
 from kmviz.evaluation import compare as evaluation
 from kmviz.io.storage import StorageError, dumps
 from kmviz.ui import anytime, compare, falk, live, model, nsv, parts, reduced, svtree, work
-from tests.pages.helpers import ROOT, array, figure, live_arrays, live_value, open_page, run
+from tests.pages.helpers import ROOT, array, figure, live_arrays, live_at, open_page, run
 
 PAGE = "pages/6_Compare.py"
 OWN = {1: nsv.OWN, 2: anytime.OWN, 3: reduced.OWN, 4: falk.OWN, 5: svtree.OWN}
@@ -66,7 +66,7 @@ def test_efforts_of_all_methods_stand_beside_one_another_on_one_scale(banana):
             for name in ("exact", "nsv_approximate", "anytime", "svtree")}  # fmt: skip
     table = banana.dataframe[1].value
     m = table.loc["exact", "steps_mean"]
-    assert live_value(banana, "effort_map") == "0"
+    assert live_at(banana, "effort_map") == "0"
     for view in sent.values():
         heat, _, line, *_ = view["layers"]
         assert heat["range"] == [1.0, m]

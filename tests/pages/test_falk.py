@@ -8,16 +8,7 @@ from kmviz import FaLKClassifier, datasets
 from kmviz.machines import KernelMachine
 from kmviz.methods.falk.gap import LocalityGap
 from kmviz.ui import falk, falk_words, live
-from tests.pages.helpers import (
-    array,
-    figure,
-    live_arrays,
-    live_value,
-    metric,
-    open_page,
-    run,
-    trace,
-)
+from tests.pages.helpers import array, figure, live_arrays, live_at, metric, open_page, run, trace
 
 PAGE = "pages/4_Local_Models.py"
 BANANA = {"data": "banana", "C": 10, "gamma": 0.5}
@@ -40,7 +31,7 @@ def page():
 
 
 def test_a_link_opens_the_view(shown):
-    assert live_value(shown, "k") == "40"
+    assert live_at(shown, "k") == "40"
     assert shown.number_input(key="k").value == 40
     assert shown.number_input(key="kp").value == 10
     assert shown.selectbox(key="select").value == "center"
@@ -150,7 +141,7 @@ def test_half_of_k_stays_half_where_nothing_else_was_chosen():
     assert "n_cover=20" in page.code[0].value
     page.number_input(key="k").set_value(33)
     run(page)
-    assert live_value(page, "k") == "33"
+    assert live_at(page, "k") == "33"
     assert "n_cover=16" in page.code[0].value
     page.number_input(key="kp").set_value(9)
     run(page)
@@ -189,7 +180,7 @@ def test_moving_along_the_sweep_trains_only_what_is_shown(page, monkeypatch):
     monkeypatch.setattr(FaLKClassifier, "fit", None)
     page.session_state["k"] = 40
     run(page)
-    assert live_value(page, "k") == "40"
+    assert live_at(page, "k") == "40"
 
 
 @pytest.mark.parametrize("data", ["two_spirals", "digits", "heart"])

@@ -10,16 +10,7 @@ from kmviz.methods.nsv.calibration import Calibrator
 from kmviz.methods.nsv.engine import NSVEngine
 from kmviz.methods.nsv.envelope import Envelope
 from kmviz.ui import live, parts, problem as problems
-from tests.pages.helpers import (
-    array,
-    figure,
-    live_arrays,
-    live_value,
-    metric,
-    open_page,
-    run,
-    trace,
-)
+from tests.pages.helpers import array, figure, live_arrays, live_at, metric, open_page, run, trace
 
 PAGE = "pages/1_Nearest_Support_Vectors.py"
 
@@ -158,7 +149,7 @@ def test_digits_show_images():
 
 def test_nonsense_in_the_url_falls_back():
     page = open_page(PAGE, data="banana", w="many", q=-3, order="backwards", filter="maybe")
-    assert live_value(page, "w") == "10"
+    assert live_at(page, "w") == "10"
     assert page.selectbox(key="order").value == "nearest"
 
 

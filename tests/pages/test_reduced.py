@@ -10,16 +10,7 @@ from sklearn.svm import SVC
 import kmviz
 from kmviz import ReducedSetClassifier, VirtualSVClassifier, datasets
 from kmviz.ui import live, parts, reduced
-from tests.pages.helpers import (
-    array,
-    figure,
-    live_arrays,
-    live_value,
-    metric,
-    open_page,
-    run,
-    trace,
-)
+from tests.pages.helpers import array, figure, live_arrays, live_at, metric, open_page, run, trace
 
 PAGE = "pages/3_Reduced_Set.py"
 
@@ -56,7 +47,7 @@ def test_the_slider_reads_and_does_not_search(monkeypatch):
 
 def test_every_size_is_drawn_as_the_classifier_of_that_size_answers():
     app = open_page(PAGE, data="two_moons", n=120, vectors=5)
-    assert live_value(app, "vectors") == "5"
+    assert live_at(app, "vectors") == "5"
     heat, line, marks, _ = live_arrays(app, "vectors", "boundary")["layers"]
     data = datasets.load("two_moons", n=120)
     grid = np.column_stack(
@@ -87,7 +78,7 @@ def test_the_error_of_each_size_is_drawn_and_said(monkeypatch):
     for n, drawn in zip((3, 8), at_once, strict=True):
         app.session_state["vectors"] = n
         run(app)
-        assert live_value(app, "vectors") == str(n)
+        assert live_at(app, "vectors") == str(n)
         assert metric(app, "Test error") == f"{drawn:.2f}%"
     shown = live_arrays(app, "vectors", "reduced_vectors")["shown"]
     assert [len(live.at(shown, position)) for position in range(16)] == list(range(1, 17))

@@ -11,16 +11,7 @@ import pytest
 from kmviz.methods.svtree import SVTreeClassifier
 from kmviz.ui import live, parts, svtree
 from kmviz.ui.svtree_views import positions
-from tests.pages.helpers import (
-    array,
-    figure,
-    live_arrays,
-    live_value,
-    metric,
-    open_page,
-    run,
-    trace,
-)
+from tests.pages.helpers import array, figure, live_arrays, live_at, metric, open_page, run, trace
 
 PAGE = "pages/5_Support_Vector_Tree.py"
 
@@ -42,7 +33,7 @@ def page():
 
 
 def test_a_link_opens_the_view(shown):
-    assert live_value(shown, "height") == "6"
+    assert live_at(shown, "height") == "6"
     assert shown.selectbox(key="split").value == "exact"
     assert shown.query_params["height"] == "6"
     lit = array(trace(shown, "tree_path", "asked on the path")["customdata"])
@@ -90,7 +81,7 @@ def test_the_curve_ends_where_the_tree_does(shown):
 @pytest.mark.parametrize("params", [{"height": 999}, {"height": "x", "split": "no", "node": -4}])
 def test_what_is_off_falls_back(params):
     page = open_page(PAGE, data="banana", **params)
-    assert 1 <= int(live_value(page, "height")) <= 64
+    assert 1 <= int(live_at(page, "height")) <= 64
     assert page.selectbox(key="split").value == "alternating"
 
 

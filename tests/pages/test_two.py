@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from kmviz.ui import anytime, falk, nsv, params, reduced, svtree
-from tests.pages.helpers import array, figure, live_value, open_page, run
+from tests.pages.helpers import array, figure, live_at, open_page, run
 
 VIEW = {"data": "sketch", "query": "3"}
 #: Page -> the choice that moves, where it is kept and where it goes, the page's own chart of the
@@ -68,7 +68,7 @@ def test_a_link_may_name_one_choice_or_the_machine_and_the_table_says_what_came_
     at = head.index("All queries: mean k")
     assert now[at].startswith(next(m.value for m in app.metric if m.label == "Mean kernel values"))
     assert kept[at] != now[at]
-    assert live_value(app, "height") == "2", "the slider is B's"
+    assert live_at(app, "height") == "2", "the slider is B's"
 
 
 @pytest.mark.parametrize(

@@ -44,7 +44,7 @@ class Chart:
     x: Axis = Axis()
     y: Axis = Axis()
     title: Word = ""
-    height: int = 320
+    height: int = 300
     equal: bool = False
     wide: bool = False
 

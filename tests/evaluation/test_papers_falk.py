@@ -9,7 +9,7 @@ from scipy.stats import wilcoxon
 from sklearn.svm import SVC
 
 from kmviz.evaluation import limits
-from kmviz.evaluation.papers import falk, falk_data, falk_first, falk_systems
+from kmviz.evaluation.papers import climb, falk, falk_data, falk_first, falk_systems
 from kmviz.methods.falk import selection
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -84,8 +84,11 @@ def test_local_parameters_are_chosen_for_each_way_to_select(brief):
     X, y, _, _ = falk.large_rows("checker-b", 1000, 100)
     found = falk.choose_local(X, y, 4.0, 1024.0)
     assert found["FaLK-SVMc"]["select"] == "center"
-    assert found["FaLK-SVM"]["C"] in (1.0, 4.0, 16.0)
-    assert found["FaLK-SVM"]["gamma"] in (256.0, 1024.0, 4096.0)
+    score = climb.held_out_score(falk.FaLKClassifier(random_state=0), X[:300], y[:300])
+    best = found["FaLK-SVM"]
+    assert score(best) >= score({"n_neighbors": 250, "C": 4.0, "gamma": 1024.0})
+    for name, ratio in (("gamma", 4), ("gamma", 0.25)):
+        assert score(best) >= score(best | {name: best[name] * ratio})
 
 
 def test_every_rival_of_the_experiment_is_measured(monkeypatch, brief):
@@ -95,10 +98,10 @@ def test_every_rival_of_the_experiment_is_measured(monkeypatch, brief):
     monkeypatch.setattr(falk_systems, "SVC_PARAMETERS", {"checker-b": (4.0, 256.0)})
     monkeypatch.setattr(falk_systems, "CHOOSING", 200)
 
-    def alone(seconds, steps, made, grids, rows, wanted):
+    def alone(seconds, steps, made, start, rows, wanted):
         """No process: USVM does not come to its second size, LASVM to none."""
         over = [i for i, one in enumerate(wanted) if one in (("USVM", 400), ("LASVM", 200))]
-        return list(steps(made, grids, rows, wanted[: over[0]] if over else wanted))
+        return list(steps(made, start, rows, wanted[: over[0]] if over else wanted))
 
     monkeypatch.setattr(falk_systems, "within", alone)
     table = falk_systems.rivals()
@@ -117,13 +120,26 @@ def test_every_rival_of_the_experiment_is_measured(monkeypatch, brief):
     assert table.loc[(400, "CPSP"), "C"] in (1.0, 4.0, 16.0)
 
 
+def test_a_walk_follows_each_value_as_long_as_it_pays():
+    asked = []
+
+    def score(values):
+        asked.append(dict(values))
+        return -abs(np.log2(values["a"] / 64)) - abs(values["k"] - 2)
+
+    best = climb.climbed(score, {"a": 4.0, "k": 16, "b": "kept"}, {"a": 4, "k": 2})
+    assert best == {"a": 64.0, "k": 2, "b": "kept"}
+    assert [one["a"] for one in asked[:4]] == [4.0, 16.0, 64.0, 256.0]
+    assert min(one["k"] for one in asked) == 1
+    assert climb.climbed(lambda values: 0.0, {"k": 1}, {"k": 2}) == {"k": 1}, "it ends"
+
+
 def test_a_system_takes_what_judges_best():
     X, y, _, _ = falk.large_rows("checker-b", 300, 10)
-    grid = [{"C": 1e-3, "gamma": 1e-3}, {"C": 4.0, "gamma": 256.0}]
-    assert falk_systems.chosen(SVC(), grid, X, y) == grid[1]
+    best = falk_systems.chosen("LibSVM", SVC(), 4.0, 1.0, X, y)
+    assert best["gamma"] > 16.0
     for method, clf in falk_systems.systems(10).items():
-        for one in falk_systems.candidates(method, 1.0, 1.0):
-            clf.set_params(**one)
+        clf.set_params(**falk_systems.chosen(method, clf, 4.0, 256.0, X[:60], y[:60]))
 
 
 def test_what_takes_too_long_is_cut_off_and_the_rest_kept():

@@ -13,6 +13,8 @@ JOBS   ?= 2
 WORKERS ?= 3
 VENV   := .venv
 PY     := $(VENV)/bin/python
+# Python compiles what it imports; pip would compile all there is.
+PIP    := $(PY) -m pip install --quiet --disable-pip-version-check --no-compile -r requirements.txt
 
 LOOPS  := $(wildcard kmviz/loops/*.py)
 # One BLAS thread a process: tests run in parallel processes, and speed is stated for one thread.
@@ -58,7 +60,7 @@ $(VENV)/.created:
 	@touch $@
 
 $(VENV)/.installed: $(VENV)/.created requirements.txt pyproject.toml
-	$(PY) -m pip install --quiet --disable-pip-version-check -r requirements.txt -e ".[app]"
+	$(PIP) -e ".[app]"
 	@touch $@
 
 # The loops are compiled here, so that no page waits for a compiler.
@@ -72,11 +74,11 @@ $(VENV)/.warm: $(VENV)/.compiled
 	@touch $@
 
 $(VENV)/.test-tools: $(VENV)/.installed
-	$(PY) -m pip install --quiet --disable-pip-version-check -r requirements.txt -e ".[app,test,distributed]"
+	$(PIP) -e ".[app,test,distributed]"
 	@touch $@
 
 $(VENV)/.docs-tools: $(VENV)/.installed
-	$(PY) -m pip install --quiet --disable-pip-version-check -r requirements.txt -e ".[app,docs]"
+	$(PIP) -e ".[app,docs]"
 	@touch $@
 
 $(VENV)/.browser: $(VENV)/.test-tools tests/browser/chromium.py

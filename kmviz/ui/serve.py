@@ -13,6 +13,7 @@ those who write one.
 
 from __future__ import annotations
 
+import ctypes
 import gc
 import sys
 from importlib import import_module
@@ -23,6 +24,7 @@ from streamlit.web.cli import main
 from kmviz import ui
 
 _ASIDE = ("kmviz.ui.serve", "kmviz.ui.warm")
+_M_ARENA_MAX = -8  # of malloc.h
 _QUIET = ("--server.fileWatcherType", "none", "--runner.postScriptGC", "false")
 
 
@@ -33,7 +35,14 @@ def preload() -> None:
             import_module(module.name)
 
 
+def share_heaps() -> None:
+    """Let all threads take memory from two heaps: one of each thread's own would never shrink."""
+    if sys.platform == "linux" and hasattr(library := ctypes.CDLL(None), "mallopt"):
+        library.mallopt(_M_ARENA_MAX, 2)
+
+
 if __name__ == "__main__":
+    share_heaps()
     preload()
     gc.freeze()
     sys.argv = ["streamlit", "run", *_QUIET, *sys.argv[1:]]

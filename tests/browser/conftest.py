@@ -101,8 +101,9 @@ def _note_request(url: str, complaints: list[str]) -> None:
 
 @pytest.fixture
 def sample_csv(tmp_path: Path) -> Path:
-    """A small table of two classes."""
+    """A small table of two classes, whose names would fetch a picture if they were Markdown."""
     path = tmp_path / "flowers.csv"
-    rows = [f"{i % 7},{(i * 3) % 11},{'rose' if i % 7 < 3 else 'tulip'}" for i in range(80)]
-    path.write_text("width,height,kind\n" + "\n".join(rows) + "\n")
+    picture = "![rose](https://example.org/rose.png)"
+    rows = [f"{i % 7},{(i * 3) % 11},{picture if i % 7 < 3 else 'tulip'}" for i in range(80)]
+    path.write_text(f"{picture},height,kind\n" + "\n".join(rows) + "\n")
     return path

@@ -292,3 +292,12 @@ def test_what_was_measured_outlives_its_place_on_the_shelf(monkeypatch):
     monkeypatch.setattr(compare, "measured", displaced)
     open_page(PAGE, data="two_moons", n=80, methods="svtree")
     assert kmviz.load(made["Estimator (.skops)"]())
+
+
+def test_what_is_let_go_while_others_measure_is_still_there_for_its_page(monkeypatch):
+    made = {}
+    monkeypatch.setattr(work, "_shared", work.Kept(1))  # each thing displaces all others
+    monkeypatch.setattr(parts, "_download", lambda label, make, *_: made.update({label: make}))
+    page = open_page(PAGE, data="banana", n=200, methods="linear_svc")
+    assert page.dataframe[1].value.index.tolist() == ["exact", "linear_svc"]
+    assert len(made["Estimator (.skops)"]()) > 1_000

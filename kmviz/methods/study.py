@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from kmviz.methods.progress import report
 from kmviz.traces import Frames, Reading, Trace, stacked
 
 if TYPE_CHECKING:
@@ -90,7 +91,11 @@ class Study:
         taken = tuple(_spread(self.readings[name]) if values is None else values)
         if not taken:
             raise ValueError(f"values of {name} must not be empty.")
-        return stacked(name, taken, [self.read(**{**choice, name: value}) for value in taken])
+        found = []
+        for at, value in enumerate(taken):
+            report(at / len(taken), f"{at + 1} of {len(taken)}")
+            found.append(self.read(**{**choice, name: value}))
+        return stacked(name, taken, found)
 
     def trace(self, row: int, **choice: Any) -> Trace:
         """Return the record of one row of X under a choice."""

@@ -26,6 +26,8 @@ from kmviz.ui.work import Private, Shelf
 
 #: Test rows that a study reads; more are sampled, evenly.
 MOST_ROWS = 2_000
+#: But so many, however large the machine is.
+FEWEST_ROWS = 400
 
 _fitted, _studies, _frames = Shelf("fitted"), Shelf("study"), Shelf()
 #: Classifiers that others are refitted from: they hold what calibrates them.
@@ -148,6 +150,15 @@ def show(
     X = problem.data.X_test[rows]
     study = _studies.get((*key, most), lambda: clf.study(X), f"{known.title}: asking all queries")
     return Shown(problem, known, dict(parameters), rows, study, key, seconds, over)
+
+
+def kept_rows(problem: Problem, most: int) -> int:
+    """Return how many rows may be walked to their end before their sums take so many bytes.
+
+    A study keeps these sums, and reads them again at each place of a slider; walking again for
+    each place would take minutes where there are many vectors.
+    """
+    return max(FEWEST_ROWS, most // (8 * (problem.n_vectors + 1)))
 
 
 def study_of(now: Shown, rows: np.ndarray, name: str) -> Study:

@@ -15,13 +15,15 @@ from numpy.typing import NDArray
 
 from kmviz.figures import outlines, theme
 from kmviz.ui import live
-from kmviz.ui.fitted import Shown, frames
+from kmviz.ui.fitted import Shown, frames, kept_rows
 from kmviz.ui.plane import grid
 from kmviz.ui.problem import Problem
 from kmviz.ui.work import Shelf
 
 #: Cells on each side of a map that moves with a slider; images at each end of a strip.
 CELLS, ENDS = 60, 6
+#: Bytes that the sums of all cells may take: a large machine has a coarser map.
+MOST_BYTES = 64 * 2**20
 
 _steps, _lines = Shelf(), Shelf()
 
@@ -36,12 +38,13 @@ def effort_view(now: Shown, name: str, values: Sequence[Any], **choice: Any) -> 
     """
     problem = now.problem
     if problem.is_plane:
-        x, y, rows = grid(problem, CELLS)
+        side = min(CELLS, int(kept_rows(problem, MOST_BYTES) ** 0.5))
+        x, y, rows = grid(problem, side)
 
         def found() -> NDArray[Any]:
             study = now.study.fitted.study(rows)
             steps = study.frames(name, values, **choice).steps.astype(np.int32)
-            return steps.reshape(len(values), CELLS, CELLS)
+            return steps.reshape(len(values), side, side)
 
         key = (*now.key, name, tuple(values), tuple(sorted(choice.items())))
         return effort_map(problem, x, y, _steps.get(key, found, f"{now.method.title}: a map"))

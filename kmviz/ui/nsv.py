@@ -10,9 +10,10 @@ import pandas as pd
 
 from kmviz.evaluation.prices import TIMED_EXACT, Prices, exact_price, prices
 from kmviz.figures import nsv as figures
+from kmviz.methods.nsv.study import MOST_BYTES
 from kmviz.traces import NSVReading, NSVTrace
 from kmviz.ui import nsv_calibration, state, two
-from kmviz.ui.fitted import Shown, show
+from kmviz.ui.fitted import MOST_ROWS, Shown, kept_rows, show
 from kmviz.ui.params import Choice, Control, Flag, Number
 from kmviz.ui.plane import plane
 from kmviz.ui.problem import Problem
@@ -80,8 +81,8 @@ def _shown(problem: Problem, most: int | None = None, **parameters: Any) -> Show
     usual = {"n_components": 20, "order": "nearest", "start": "empty", "random_state": 0}
     if problem.is_long:  # ten machines more would take the page too long
         usual["calibration"] = "left_out"
-    options: dict[str, Any] = {} if most is None else {"most": most}
-    return show(problem, "nsv", {**usual, **parameters}, **options)
+    most = min(kept_rows(problem, MOST_BYTES), MOST_ROWS if most is None else most)
+    return show(problem, "nsv", {**usual, **parameters}, most)
 
 
 def trace(now: Shown, chosen: dict[str, Any]) -> NSVTrace:

@@ -11,6 +11,8 @@ from sklearn.base import clone
 from sklearn.datasets import load_digits, make_classification, make_moons
 from sklearn.svm import SVC
 
+from kmviz import SVTreeClassifier
+from kmviz.methods import progress
 from kmviz.methods.register import METHODS
 from kmviz.methods.study import Study
 
@@ -193,3 +195,17 @@ def test_a_study_says_how_it_differs(name):
         if known == name:
             assert choice in doc
             assert "fresh fit" in doc
+
+
+def test_whoever_hears_of_frames_may_stop_them():
+    X, y = make_moons(60, noise=0.2, random_state=0)
+    study, heard = SVTreeClassifier(random_state=0).fit(X, y).study(X), []
+
+    def listener(share, text):
+        heard.append(text)
+        if len(heard) == 3:
+            raise progress.Cancelled
+
+    with progress.listening(listener), pytest.raises(progress.Cancelled):
+        study.frames("max_height", range(1, 9))
+    assert heard == ["1 of 8", "2 of 8", "3 of 8"]

@@ -9,7 +9,8 @@ from kmviz.methods.nsv import NSVClassifier
 from kmviz.methods.nsv.calibration import Calibrator
 from kmviz.methods.nsv.engine import NSVEngine
 from kmviz.methods.nsv.envelope import Envelope
-from kmviz.ui import live, parts, problem as problems
+from kmviz.methods.study import Study
+from kmviz.ui import live, maps, nsv, parts, problem as problems
 from tests.pages.helpers import array, figure, live_arrays, live_at, metric, open_page, run, trace
 
 PAGE = "pages/1_Nearest_Support_Vectors.py"
@@ -158,6 +159,20 @@ def test_a_sample_behind_the_tradeoff_is_said():
     title = figure(page, "tradeoff")["layout"]["title"]["text"]
     assert "sample of 500" in title
     assert "2,000" in title
+
+
+def test_a_machine_whose_walks_cannot_be_kept_shows_fewer_queries_and_a_coarser_map(monkeypatch):
+    monkeypatch.setattr(nsv, "MOST_BYTES", 1)
+    monkeypatch.setattr(maps, "MOST_BYTES", 1)
+    page = open_page(PAGE, data="banana", n=120)
+    assert any("a sample of 400 queries" in info.value for info in page.info)
+    heat = live_arrays(page, "w", "effort_map")["layers"][0]
+    assert len(live.at(heat["x"], 0)) == 20
+    assert len(live.at(heat["values"], 0)) == 400
+    monkeypatch.setattr(Study, "frames", None)  # another query reads nothing again
+    page.session_state["query"] = 7
+    star = live_arrays(run(page), "w", "effort_map")["layers"][3]
+    assert live.at(star["x"], 0) == pytest.approx(kmviz.datasets.load("banana").X_test[7, 0])
 
 
 def test_queries_that_are_all_alike_have_words_too():

@@ -76,6 +76,28 @@ def test_what_takes_long_does_not_keep_others_waiting(monkeypatch):
     assert not slow.is_alive()
 
 
+def test_what_is_asked_for_last_waits_for_the_others_and_keeps_none_of_them():
+    pool, go, order = Pool(1), threading.Event(), []
+
+    def make(name):
+        order.append(name)
+        return go.wait(10) if name == "under way" else name
+
+    names = {"under way": True, "more": True, "page": False}
+    threads = []
+    for name, is_last in names.items():
+        asks = (name, lambda name=name: make(name), None, is_last)
+        threads.append(threading.Thread(target=pool.wait, args=asks))
+        threads[-1].start()
+        while name != "more" and name not in order:  # a page does not wait for what is under way
+            time.sleep(0.001)
+    assert order == ["under way", "page"]
+    go.set()
+    for thread in threads:
+        thread.join(10)
+    assert order == ["under way", "page", "more"]
+
+
 def test_long_work_is_bounded_too(monkeypatch):
     monkeypatch.setattr(pools, "LONG", 0.01)
     pool, done, running = Pool(1), threading.Event(), []

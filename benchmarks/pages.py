@@ -74,7 +74,8 @@ _REST = """(patience) => new Promise((done) => {
     const look = setInterval(() => {
         const runs = app.getAttribute('data-test-script-state') !== 'notRunning';
         ran = ran || runs;
-        const quiet = !runs && performance.now() - last > 400, late = performance.now() - begun > patience;
+        const quiet = !runs && performance.now() - last > 400;
+        const late = performance.now() - begun > patience;
         if (late || (quiet && ran)) {
             clearInterval(look); watch.disconnect(); done(late ? null : last - begun);
         }

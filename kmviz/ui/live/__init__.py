@@ -29,7 +29,7 @@ that the view shows now; in Python `unpack` and `at` read what was sent.
 """
 
 from kmviz.ui.live.component import pick, show, source
-from kmviz.ui.live.layers import Band, Bars, Heat, Line, Points, Reach, Rule
+from kmviz.ui.live.layers import Band, Heat, Line, Points, Reach, Rule
 from kmviz.ui.live.pack import at, pack, unpack
 from kmviz.ui.live.tree import tree
 from kmviz.ui.live.views import Axis, Chart, Images
@@ -37,7 +37,6 @@ from kmviz.ui.live.views import Axis, Chart, Images
 __all__ = [
     "Axis",
     "Band",
-    "Bars",
     "Chart",
     "Heat",
     "Images",

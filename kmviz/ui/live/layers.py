@@ -112,7 +112,7 @@ class Points(Layer):
     group: Row = None
     names: tuple[str, ...] = ("",)
     colors: Colors = theme.COLORS
-    symbols: tuple[str, ...] = theme.SYMBOLS
+    symbols: tuple[str, ...] = theme.SYMBOLS[:4]
     size: float = 7.0
     opacity: float = 0.8
     id: Row = None
@@ -165,18 +165,6 @@ class Rule(Layer):
     text: Word = None
     color: Color = theme.INK
     dashed: bool = True
-
-
-@dataclass(frozen=True, eq=False, kw_only=True)
-class Bars(Layer):
-    """Bars from nothing up to `y`, `width` wide in the units of the axis."""
-
-    x: Row
-    y: Row
-    width: float = 1.0
-    name: str = ""
-    color: Color = theme.COLORS[0]
-    opacity: float = 0.7
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)

@@ -110,8 +110,7 @@ def _axis(axis: Axis, drawn: list[list[NDArray[Any]]]) -> dict[str, Any]:
 
 
 def _data(spec: dict[str, Any], names: tuple[str, ...]) -> list[NDArray[Any]]:
-    found = [spec[name]["data"] for name in names if name in spec]
-    return found + ([np.zeros(1)] if spec["kind"] == "bars" and names == ("y",) else [])
+    return [spec[name]["data"] for name in names if name in spec]
 
 
 def _extent(parts: list[NDArray[Any]], log: bool) -> tuple[float, float]:

@@ -78,7 +78,7 @@ histogram = live.Chart(
     alt="How many queries take so many steps.",
     x=live.Axis("steps k"),
     y=live.Axis("queries"),
-    layers=[live.Bars(x=a.centres, y=a.counts, width=float(a.centres[1] - a.centres[0]))],
+    layers=[live.Line(x=a.centres, y=a.counts)],
 )
 strip = live.Images(
     key="neighbors",

@@ -1,17 +1,11 @@
 // Two axes around a chart: where a value stands, ticks, titles.
 const TEXT = 13;
 
-function scaleOf(axis, from, to) {
-  const [low, high] = axis.log ? axis.range.map(Math.log10) : axis.range;
-  const slope = (to - from) / (high - low || 1), start = from - low * slope;
-  if (axis.log) return (value) => (value > 0 ? start + Math.log10(value) * slope : NaN);
-  return (value) => start + value * slope;
-}
-
-function inverseOf(axis, from, to) {
-  const [low, high] = axis.log ? axis.range.map(Math.log10) : axis.range;
-  const back = (place) => low + ((place - from) / (to - from)) * (high - low);
-  return axis.log ? (place) => 10 ** back(place) : back;
+// The place of a value along an axis, and the value at a place.
+function scaleOf({ log, range }, from, to) {
+  const [low, high] = log ? range.map(Math.log10) : range, slope = (to - from) / (high - low || 1);
+  const place = (value) => from + (value - low) * slope, back = (place) => low + (place - from) / slope;
+  return log ? [(value) => (value > 0 ? place(Math.log10(value)) : NaN), (place) => 10 ** back(place)] : [place, back];
 }
 
 function ticksOf({ range: [low, high], log }, most) {
@@ -47,9 +41,8 @@ function areaOf(spec, width, height, right, context) {
     const spare = [(1 - unit / across) * (area.right - area.left), (1 - unit / upward) * (area.bottom - area.top)];
     Object.assign(area, { left: area.left + spare[0] / 2, right: area.right - spare[0] / 2, bottom: area.bottom - spare[1] });
   }
-  return { ...area, axes, bare, titleAt: area.left - margin,
-    sx: scaleOf(x, area.left, area.right), sy: scaleOf(y, area.bottom, area.top),
-    ux: inverseOf(x, area.left, area.right), uy: inverseOf(y, area.bottom, area.top) };
+  const [sx, ux] = scaleOf(x, area.left, area.right), [sy, uy] = scaleOf(y, area.bottom, area.top);
+  return { ...area, axes, bare, titleAt: area.left - margin, sx, ux, sy, uy };
 }
 
 function drawAxes(context, area, theme) {

@@ -41,30 +41,30 @@ class Chart {
   }
 
   drawLegend() {
-    const { named, ramps } = this.theme, entries = [];
+    this.legend.replaceChildren();
     for (const layer of this.spec.layers) {
-      if (layer.kind === "heat" && layer.title) entries.push([layer]);
-      else if (layer.kind === "points") layer.names.forEach((name, g) =>
-        name && entries.push([layer, name, GLYPHS[layer.symbols[g % layer.symbols.length]] ?? "●", layer.colors[g % layer.colors.length]]));
-      else if (layer.name && !this.isDirect(layer)) entries.push([layer, layer.name, layer.kind === "line" ? (layer.dashed ? "╌" : "━") : "■", layer.color]);
+      const { kind, name, title, names, symbols, colors, color, dashed } = layer;
+      if (kind === "heat" && title) this.legend.append(scaleKey(layer, this.theme.ramps[layer.scale]));
+      else if (kind === "points") names.forEach((name, g) => this.addEntry(name, GLYPHS[symbols[g % symbols.length]], colors[g % colors.length]));
+      else if (kind === "band") this.addEntry(name, "■", color, Math.max(0.35, layer.opacity)); // as it is drawn
+      else if (!this.isDirect(layer)) this.addEntry(name, dashed ? "╌" : "━", color);
     }
-    this.legend.replaceChildren(...entries.map(([layer, name, glyph, color]) => {
-      if (layer.kind === "heat") return scaleKey(layer, ramps[layer.scale]);
-      const entry = element("button", "entry");
-      entry.type = "button";
-      entry.setAttribute("aria-pressed", String(!this.hidden.has(name)));
-      const mark = element("span", "glyph", entry, glyph);
-      mark.style.color = named[color];
-      if (layer.kind === "band") mark.style.opacity = Math.max(0.35, layer.opacity); // as it is drawn
-      entry.append(name);
-      entry.onclick = () => {
-        if (!this.hidden.delete(name)) this.hidden.add(name);
-        entry.setAttribute("aria-pressed", String(!this.hidden.has(name)));
-        this.draw(this.position);
-      };
-      return entry;
-    }));
     if (this.zoom) element("button", "entry", this.legend, "⟲ reset zoom").onclick = () => this.look(null);
+  }
+
+  // A button of the legend hides what it names, and shows it again.
+  addEntry(name, glyph, color, opacity = 1) {
+    if (!name) return;
+    const entry = element("button", "entry", this.legend), say = () => entry.setAttribute("aria-pressed", String(!this.hidden.has(name)));
+    entry.type = "button";
+    Object.assign(element("span", "glyph", entry, glyph).style, { color: this.theme.named[color], opacity });
+    entry.append(name);
+    say();
+    entry.onclick = () => {
+      if (!this.hidden.delete(name)) this.hidden.add(name);
+      say();
+      this.draw(this.position);
+    };
   }
 
   // Looks closer, at the ranges given, or at all of it.
@@ -84,24 +84,24 @@ class Chart {
     context.rect(area.left, area.top, area.right - area.left, area.bottom - area.top);
     context.clip();
     context.font = theme.font(TEXT);
-    this.shown = this.spec.layers.map((layer) => ({ kind: layer.kind, ...LAYERS[layer.kind](context, layer, i, this) }));
-    if (this.spot !== undefined) this.drawSpot();
+    this.shown = this.spec.layers.map((layer) => {
+      if (this.hidden.has(layer.name)) return { kind: layer.kind, name: layer.name, x: [], y: [], low: [], high: [] };
+      context.save();
+      const shown = LAYERS[layer.kind](context, layer, i, this);
+      context.restore();
+      return { kind: layer.kind, ...shown };
+    });
+    if (this.spot !== undefined) this.drawSpot(this.spec.layers.find(({ kind }) => kind === "reach"));
     if (this.ringed !== undefined) this.drawRing();
     context.restore();
     this.drawLabels();
   }
 
-  // Marks the spot that answers under the pointer; undefined is none.
-  mark(spot) {
-    if (spot === this.spot) return;
-    this.spot = spot;
-    this.draw(this.position);
-  }
-
-  // Rings the query that is pointed at in another picture; undefined is none.
-  ring(id) {
-    if (id === this.ringed) return;
-    this.ringed = id;
+  // Marks the spot that answers under the pointer, rings the query that is pointed at in another
+  // picture; undefined is none.
+  mark(what, which) {
+    if (which === this[what]) return;
+    this[what] = which;
     this.draw(this.position);
   }
 
@@ -109,11 +109,9 @@ class Chart {
     const { context, area: { sx, sy }, theme: { named } } = this;
     for (const { x, y, id } of this.queries()) {
       const k = id.indexOf(this.ringed);
-      if (k < 0) continue;
-      for (const [color, width] of [[named.paper, 6], [named.ink, 3]]) {
+      for (const [color, width] of k < 0 ? [] : [[named.paper, 6], [named.ink, 3]]) {
         Object.assign(context, { strokeStyle: color, lineWidth: width });
-        context.beginPath();
-        context.arc(sx(x[k]), sy(y[k]), 10, 0, 2 * Math.PI);
+        symbolPath(context, "circle", sx(x[k]), sy(y[k]), 10);
         context.stroke();
       }
     }
@@ -126,46 +124,46 @@ class Chart {
 
   // The query nearest to the pointer, seen or unseen.
   queryAt(px, py) {
-    const { sx, sy } = this.area;
-    let best = REACH ** 2, found;
-    for (const { x, y, id } of this.queries())
-      for (let k = 0; k < x.length; k++) {
-        const away = (sx(x[k]) - px) ** 2 + (sy(y[k]) - py) ** 2;
-        if (away < best) [best, found] = [away, id[k]];
-      }
+    const near = this.queries().map(({ x, y, id }) => ({ id, ...this.closest(x, y, px, py) }));
+    const { id, k } = near.reduce((a, b) => (b.away < a.away ? b : a), { away: REACH ** 2 });
+    return id?.[k];
+  }
+
+  // The point nearest to the pointer, of those that count, and the square of how far it is.
+  closest(x, y, px, py, counts = () => true) {
+    const { sx, sy } = this.area, found = { away: REACH ** 2, k: -1 };
+    for (let k = 0; k < x.length; k++) {
+      const away = (sx(x[k]) - px) ** 2 + (sy(y[k]) - py) ** 2;
+      if (away <= found.away && counts(k)) Object.assign(found, { away, k });
+    }
     return found;
   }
 
-  drawSpot() {
-    const { context, area, theme, position: i } = this, layer = this.spec.layers.find(({ kind }) => kind === "reach");
+  // The circle of the spot under the pointer, or all of its cells.
+  drawSpot(layer) {
+    const { context, area: { sx, sy }, theme, position: i, spot } = this;
     context.strokeStyle = context.fillStyle = theme.named[layer.color];
-    if (!layer.radius) return this.drawRegion(layer);
-    const x = at(layer.at_x, i)?.[this.spot], y = at(layer.at_y, i)?.[this.spot], radius = at(layer.radius, i)?.[this.spot];
-    if (x === undefined) return;
     context.beginPath();
-    context.ellipse(area.sx(x), area.sy(y), Math.abs(area.sx(x + radius) - area.sx(x)), Math.abs(area.sy(y + radius) - area.sy(y)), 0, 0, 2 * Math.PI);
-    context.lineWidth = 3;
-    context.stroke();
-    context.globalAlpha = 0.15;
+    if (layer.radius) {
+      const [x, y, radius] = [layer.at_x, layer.at_y, layer.radius].map((column) => at(column, i)?.[spot]);
+      if (x === undefined) return;
+      context.ellipse(sx(x), sy(y), Math.abs(sx(x + radius) - sx(x)), Math.abs(sy(y + radius) - sy(y)), 0, 0, 2 * Math.PI);
+      context.lineWidth = 3;
+      context.stroke();
+    } else this.cellsOf(layer, at(layer.owner, i), at(layer.x, i), at(layer.y, i));
+    context.globalAlpha = layer.radius ? 0.15 : 0.25;
     context.fill();
     context.globalAlpha = 1;
   }
 
-  // All cells of the spot under the pointer, run by run.
-  drawRegion(layer) {
-    const { context, area: { sx, sy }, position: i, spot } = this, owner = at(layer.owner, i), x = at(layer.x, i), y = at(layer.y, i);
-    const wide = (sx(x[x.length - 1]) - sx(x[0])) / (x.length - 1), high = (sy(y[0]) - sy(y[y.length - 1])) / (y.length - 1);
-    context.beginPath();
+  // Cells end at whole pixels: no seams between them.
+  cellsOf(layer, owner, x, y) {
+    const { sx, sy } = this.area, [left, right] = edges(x, sx), [bottom, top] = edges(y, sy);
+    const across = (k) => Math.round(left + ((right - left) * k) / x.length), up = (row) => Math.round(bottom + ((top - bottom) * row) / y.length);
     for (let row = 0; row < y.length; row++)
-      for (let k = 0, from = 0; k < x.length; k++) {
-        const here = owner[row * x.length + k] === spot;
-        if (here && (k === 0 || owner[row * x.length + k - 1] !== spot)) from = k;
-        if (here && (k === x.length - 1 || owner[row * x.length + k + 1] !== spot))
-          context.rect(sx(x[from]) - wide / 2, sy(y[row]) - high / 2, (k - from + 1) * wide, high);
-      }
-    context.globalAlpha = 0.25;
-    context.fill();
-    context.globalAlpha = 1;
+      for (let k = 0; k < x.length; k++)
+        if (owner[row * x.length + k] === this.spot)
+          this.context.rect(across(k), up(row + 1), across(k + 1) - across(k), up(row) - up(row + 1));
   }
 
   drawLabels() {
@@ -197,19 +195,13 @@ class Chart {
   }
 
   nearest(layer, px, py, which) {
-    const { x, y, group } = this.shown[which], { sx, sy } = this.area, words = [];
-    let best = REACH ** 2, k = -1;
-    for (let j = 0; j < x.length; j++) {
-      const away = (sx(x[j]) - px) ** 2 + (sy(y[j]) - py) ** 2;
-      const name = layer.names ? layer.names[group ? group[j] : 0] : "";
-      if (away <= best && name !== undefined && !this.hidden.has(name)) [best, k] = [away, j];
-    }
+    const { x, y, group } = this.shown[which], { sx, sy } = this.area, i = this.position;
+    const nameOf = (j) => (layer.names ? layer.names[group ? group[j] : 0] : layer.name);
+    const { k } = this.closest(x, y, px, py, (j) => nameOf(j) !== undefined && !this.hidden.has(nameOf(j)));
     if (k < 0) return null;
-    const name = layer.names ? layer.names[group ? group[k] : 0] : layer.name, i = this.position;
-    if (layer.text) words.push(at(layer.text, i)[k]);
-    else if (name) words.push(name);
-    for (const [label, column] of Object.entries(layer.hover ?? {})) words.push(`${label} ${written(at(column, i)[k])}`);
-    if (!Object.keys(layer.hover ?? {}).length && !layer.text && !this.area.bare)
+    const words = [layer.text ? at(layer.text, i)[k] : nameOf(k)].filter(Boolean), hover = Object.entries(layer.hover ?? {});
+    for (const [label, column] of hover) words.push(`${label} ${written(at(column, i)[k])}`);
+    if (!hover.length && !layer.text && !this.area.bare)
       words.push(`${this.spec.x.title} ${written(x[k])}`, `${this.spec.y.title} ${written(y[k])}`);
     return words.length || layer.id ? { words, id: at(layer.id, i)?.[k], x: sx(x[k]), y: sy(y[k]) } : null;
   }

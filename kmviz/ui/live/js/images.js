@@ -32,7 +32,7 @@ class Images {
   draw(i) {
     const { context, spec, theme, tile } = this, [high, wide] = spec.shape;
     const shown = at(spec.shown, i), captions = at(spec.captions, i), groups = at(spec.groups, i);
-    const full = one(spec.faint_after, i) ?? shown.length;
+    const full = one(spec.faint_after, i) ?? shown.length, ids = at(spec.id, i);
     this.position = i;
     context.clearRect(0, 0, this.width, this.height);
     context.imageSmoothingEnabled = false;
@@ -41,11 +41,11 @@ class Images {
     context.textBaseline = "top";
     shown.forEach((image, k) => {
       if (image < 0) return; // a position that shows fewer
-      const [x, y] = this.corner(k), color = theme.named[`categorical ${groups?.[k]}`] ?? theme.named.faint;
+      const [x, y] = this.corner(k), isRinged = this.ringed !== undefined && ids?.[image] === this.ringed;
       context.globalAlpha = k < full ? 1 : 0.25;
       context.drawImage(this.sheet, 0, image * high, wide, high, x, y, tile.width, tile.height);
-      context.strokeStyle = color;
-      context.lineWidth = groups ? 3 : 1;
+      context.strokeStyle = (isRinged ? theme.named.ink : theme.named[`categorical ${groups?.[k]}`]) ?? theme.named.faint;
+      context.lineWidth = isRinged ? 5 : groups ? 3 : 1;
       context.strokeRect(x, y, tile.width, tile.height);
       context.fillStyle = theme.named.ink;
       if (captions?.[k]) context.fillText(captions[k], x + tile.width / 2, y + tile.height + 4, this.step.x - 2);
@@ -54,18 +54,11 @@ class Images {
     this.shown = [{ kind: "images", shown, captions, groups, full }];
   }
 
-  mark() {} // nothing to show but the words
-
   // Frames the image of the query that is pointed at in another picture.
-  ring(id) {
-    const ids = id === undefined ? null : at(this.spec.id, this.position);
+  mark(what, which) {
+    if (what !== "ringed" || which === this.ringed) return;
+    this.ringed = which;
     this.draw(this.position);
-    this.shown[0].shown.forEach((image, k) => {
-      if (image < 0 || ids?.[image] !== id || id === undefined) return;
-      const [x, y] = this.corner(k);
-      Object.assign(this.context, { strokeStyle: this.theme.named.ink, lineWidth: 5 });
-      this.context.strokeRect(x, y, this.tile.width, this.tile.height);
-    });
   }
 
   queryAt(px, py) {

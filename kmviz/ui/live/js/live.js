@@ -84,7 +84,7 @@ class Live {
     tip.hidden = true;
     if (spec.kind === "chart") zoomable(view);
     view.canvas.onpointermove = (event) => this.point(view, tip, event);
-    view.canvas.onpointerleave = () => { tip.hidden = true; view.mark(undefined); this.link(view, undefined); };
+    view.canvas.onpointerleave = () => { tip.hidden = true; view.mark("spot", undefined); this.link(view, undefined); };
     view.canvas.onclick = (event) => {
       if (view.dragged) return; // the end of a box, not a click
       const id = view.under(event.offsetX, event.offsetY)?.id ?? view.queryAt(event.offsetX, event.offsetY);
@@ -97,7 +97,7 @@ class Live {
     const found = event.buttons && view.dragged ? null : view.under(event.offsetX, event.offsetY);
     const query = view.queryAt(event.offsetX, event.offsetY);
     view.canvas.style.cursor = this.bar.clicks && (found?.id ?? query) !== undefined ? "pointer" : "";
-    view.mark(found?.spot);
+    view.mark("spot", found?.spot);
     this.link(view, query);
     tip.hidden = !found?.words.length;
     if (tip.hidden) return;
@@ -111,7 +111,7 @@ class Live {
   link(view, id) {
     if (id === this.linked) return;
     this.linked = id;
-    for (const entry of this.views.values()) if (entry.view !== view && entry.width !== null) entry.view.ring(id);
+    for (const entry of this.views.values()) if (entry.view !== view && entry.width !== null) entry.view.mark("ringed", id);
   }
 
   place() {

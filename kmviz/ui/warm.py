@@ -2,9 +2,9 @@
 
     python -m kmviz.ui.warm
 
-opens every page as a visitor would: with its own opening view, and with MNIST, 3 against 8. What
-takes long is kept on disk (`kmviz.ui.store`), where the app finds it; a second call has nothing
-to do.
+opens every page as a visitor would: with its own opening view, with MNIST, 3 against 8, and with
+the views of all lessons. What takes long is kept on disk (`kmviz.ui.store`), where the app finds
+it; a second call has nothing to do.
 """
 
 from __future__ import annotations
@@ -15,12 +15,23 @@ import time
 
 from streamlit.testing.v1 import AppTest
 
+from kmviz import lessons
 from kmviz.io.places import app_folder
 from kmviz.ui import menu, store
 
-#: What is prepared of every page, as the URL says it: its opening view, and the large data set.
-VIEWS: tuple[dict[str, str], ...] = ({}, {"data": "mnist", "pair": "3-8"})
 _LONGEST = 600
+
+
+def views(page: menu.Page) -> dict[str, dict[str, str]]:
+    """Return what is prepared of a page, as the URL says it, by what it is."""
+    found: dict[str, dict[str, str]] = {"as it opens": {}}
+    if page.opening:
+        found["MNIST"] = {"data": "mnist", "pair": "3-8"}
+    for lesson in map(lessons.load, lessons.names()):
+        for number, part in enumerate(lesson.parts, 1):
+            if part.page == page.title:
+                found[f"{lesson.title} {number}"] = dict(part.view)
+    return found
 
 
 def warm() -> int:
@@ -28,14 +39,14 @@ def warm() -> int:
     logging.getLogger("streamlit").setLevel(logging.ERROR)  # it misses its server
     failed = 0
     for page in menu.PAGES:
-        for view in VIEWS if page.opening else VIEWS[:1]:
+        for about, view in views(page).items():
             start = time.perf_counter()
             app = AppTest.from_file(str(app_folder() / "app.py"), default_timeout=_LONGEST)
             if page.file != "app.py":
                 app.switch_page(page.file)
             app.query_params.update(view)
             app.run()
-            seconds, about = time.perf_counter() - start, view.get("data", "as it opens")
+            seconds = time.perf_counter() - start
             said = "; ".join(error.value for error in app.exception)
             failed += bool(said)
             print(f"{page.title}, {about}: {said or f'{seconds:.1f} s'}", flush=True)

@@ -8,8 +8,8 @@ import pytest
 from sklearn.frozen import FrozenEstimator
 from sklearn.svm import SVC
 
-from kmviz import NSVClassifier, ReducedSetClassifier, datasets
-from kmviz.ui import store, work
+from kmviz import NSVClassifier, ReducedSetClassifier, datasets, lessons
+from kmviz.ui import menu, store, warm, work
 from kmviz.ui.work import Private, Shelf
 from tests.pages.helpers import live_arrays, open_page
 
@@ -136,3 +136,13 @@ def test_a_page_from_the_store_is_the_page_made_anew(folder, monkeypatch):
 def flat(sent):
     return repr({key: np.asarray(value).tolist() if isinstance(value, np.ndarray) else value
                  for key, value in sent.items()})  # fmt: skip
+
+
+def test_opening_views_and_lessons_are_prepared():
+    prepared = {page.title: list(warm.views(page).values()) for page in menu.PAGES}
+    for lesson in map(lessons.load, lessons.names()):
+        for part in lesson.parts:
+            assert part.view in prepared[part.page]
+    assert prepared["Papers"] == [{}]
+    assert all({} in views for views in prepared.values())
+    assert sum({"data": "mnist", "pair": "3-8"} in views for views in prepared.values()) == 7

@@ -93,12 +93,14 @@ def arrive(
     plain: dict[str, Any] = {n: getattr(one, "param", one) for n, one in controls.items()}
     is_new = _PARAMS not in session or session[_PARAMS][0] != title
     if is_new:
-        session[_LOOSE], session[_LATE] = {}, []
+        session[_LATE] = []
     url = _url()
     params = defaults.opened(plain, url, opening or {})
     session[_PARAMS] = (title, tuple(own or ()), params)
     kept = session.setdefault(_KEPT, {})
     said = _said(params)
+    if is_new:
+        session[_LOOSE] = {}
     moved = any(n in said and n in kept and said[n] != kept[n] for n in params)
     told = url != session.get(_SEEN) and not moved
     if told or (is_new and not session.get(_CHOSEN)):
@@ -135,7 +137,7 @@ def went_back() -> bool:
 
 def _said(params: Mapping[str, Param]) -> dict[str, Any]:
     """Return what visitor and callbacks say of the choices, without what the past says."""
-    session, loose = st.session_state, st.session_state[_LOOSE]
+    session, loose = st.session_state, st.session_state.get(_LOOSE, {})
     now, put = time.monotonic(), session.pop(_PUT, {})
     said = {name: session[name] for name in params if name in session}
     for name, one in list(loose.items()):

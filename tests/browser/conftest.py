@@ -63,14 +63,14 @@ def context() -> Iterator[BrowserContext]:
 
 @pytest.fixture
 def visit(address: str, context: BrowserContext) -> Iterator[Callable[..., Page]]:
-    """Open a path of the app in a fresh session and wait until it is drawn.
+    """Open a path of the app in a fresh session and wait until it is drawn (`rest`).
 
     At the end of the test no page may have raised, logged an error or asked another host.
     """
     complaints: list[str] = []
     pages: list[Page] = []
 
-    def opened(path: str = "/", dark: bool = False) -> Page:
+    def opened(path: str = "/", dark: bool = False, rest: bool = True) -> Page:
         page = context.new_page()
         pages.append(page)
         page.emulate_media(color_scheme="dark" if dark else "light")
@@ -78,7 +78,7 @@ def visit(address: str, context: BrowserContext) -> Iterator[Callable[..., Page]
         page.on("pageerror", lambda error: complaints.append(f"page error: {error}"))
         page.on("request", lambda request: _note_request(request.url, complaints))
         page.goto(address + path)
-        return settle(page)
+        return settle(page) if rest else page
 
     yield opened
     for page in pages:

@@ -214,7 +214,10 @@ def pages() -> None:
     st.select_slider("C", [0.3, 1.0, 10.0], key="C")
     if title == "One":
         st.slider("w", 0, 200, key="w")
+    if st.session_state.get("hasty"):
+        st.stop()
     st.button("moons", on_click=state.put_data, args=("two_moons",))
+    st.button("preset", on_click=state.put, kwargs={"C": 10.0})
     st.text(str(state.link("Two" if title == "One" else "One")))
     state.settle()
 
@@ -260,6 +263,15 @@ def test_a_choice_of_one_page_alone_leaves_the_others_their_views(two):
     assert seen(two, "data") == ("two_spirals",)
     follow(two, "One")
     assert seen(two, "data", "C", "w") == ("banana", 0.3, 20)
+
+
+def test_a_link_wins_over_what_a_run_cut_short_had_assigned(two):
+    ran(two).button[1].click()
+    cut_short(two).select_slider(key="C").set_value(0.3)  # the browser has not heard of 10
+    two.session_state["here"] = "Two"
+    two.query_params["data"], two.query_params["C"] = "checkerboard", "1"
+    ran(two)
+    assert seen(two, "data", "C") == ("checkerboard", 1.0)
 
 
 def test_what_was_chosen_holds_on_every_page(two):

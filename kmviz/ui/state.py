@@ -3,8 +3,8 @@
 On arrival the URL is read into the session; at the end of a run it is written back. In between
 pages use widgets with plain keys. Six things make this more than two assignments:
 
-- Streamlit forgets the value of a widget that a page does not draw. A copy of every value is
-  kept beside it, so that a choice holds from page to page.
+- Streamlit forgets the value of a widget that a page does not draw, and may remember an older one
+  instead. A copy of every value is kept beside it, so that a choice holds from page to page.
 - The Back button changes the URL under the session. A URL that is not the one last seen wins
   over the session, unless a widget was moved in the same breath.
 - A value that is assigned is sent to its widget, and takes back what a visitor did to it in the
@@ -40,7 +40,7 @@ _CORRECTED, _LIMITS, _CONTROLS = "kmviz.corrected", "kmviz.limits", "kmviz.contr
 _CHOSEN, _OPENING, _OLD = "kmviz.chosen", "kmviz.opening", "kmviz.old"
 _LOOSE, _PUT, _LATE = "kmviz.loose", "kmviz.put", "kmviz.late"
 #: Seconds that a browser may take to show what it was sent.
-_FLIGHT = 1.0
+_FLIGHT = 0.5
 UPLOAD = "kmviz.upload"  #: the visitor's own data set, while the session lasts
 _DRAWING = "kmviz.drawing"  #: the visitor's last drawing, likewise
 
@@ -56,7 +56,7 @@ class _Loose:
     Attributes
     ----------
     past : list
-        What the browser may still say.
+        What the browser may still say: what it held before, or what it begins with.
     drawn : float or None
         When the widget was first seen to be drawn since.
     """
@@ -93,14 +93,12 @@ def arrive(
     plain: dict[str, Any] = {n: getattr(one, "param", one) for n, one in controls.items()}
     is_new = _PARAMS not in session or session[_PARAMS][0] != title
     if is_new:
-        session[_LATE] = []
+        session[_LOOSE], session[_LATE] = {}, []
     url = _url()
     params = defaults.opened(plain, url, opening or {})
     session[_PARAMS] = (title, tuple(own or ()), params)
     kept = session.setdefault(_KEPT, {})
-    said = _said(params)
-    if is_new:
-        session[_LOOSE] = {}
+    said = session.pop(_PUT, {}) if is_new else _said(params)
     moved = any(n in said and n in kept and said[n] != kept[n] for n in params)
     told = url != session.get(_SEEN) and not moved
     if told or (is_new and not session.get(_CHOSEN)):
@@ -137,7 +135,7 @@ def went_back() -> bool:
 
 def _said(params: Mapping[str, Param]) -> dict[str, Any]:
     """Return what visitor and callbacks say of the choices, without what the past says."""
-    session, loose = st.session_state, st.session_state.get(_LOOSE, {})
+    session, loose = st.session_state, st.session_state[_LOOSE]
     now, put = time.monotonic(), session.pop(_PUT, {})
     said = {name: session[name] for name in params if name in session}
     for name, one in list(loose.items()):
@@ -158,11 +156,20 @@ def _is_undrawn(name: str) -> bool:
 def _assign(name: str, value: Any) -> None:
     """Assign a choice, and note that its widget has not heard of it."""
     session = st.session_state
-    one = session.setdefault(_LOOSE, {}).setdefault(name, _Loose())
+    one = session.setdefault(_LOOSE, {}).setdefault(name, _Loose(_bare(name)))
     one.drawn = None
     if name in session and session[name] != value:
         one.past.append(session[name])
     session[name] = value
+
+
+def _bare(name: str) -> list[Any]:
+    """Return what a widget says before it is told: no value, or the first or least of them."""
+    control = st.session_state.get(_CONTROLS, {}).get(name)
+    values = control.values if isinstance(control, Control) else ()
+    param = getattr(control, "param", control)
+    first = (*getattr(param, "options", ())[:1], *values[:1])
+    return [None, False, [], getattr(param, "low", None), *first]
 
 
 def sent() -> None:

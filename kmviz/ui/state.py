@@ -39,6 +39,8 @@ _KEPT, _SEEN, _PARAMS, _PAGES = "kmviz.kept", "kmviz.seen", "kmviz.params", "kmv
 _CORRECTED, _LIMITS, _CONTROLS = "kmviz.corrected", "kmviz.limits", "kmviz.controls"
 _CHOSEN, _OPENING, _OLD = "kmviz.chosen", "kmviz.opening", "kmviz.old"
 _LOOSE, _PUT, _LATE = "kmviz.loose", "kmviz.put", "kmviz.late"
+#: URLs of the past that are known as such.
+_TRAIL = 20
 #: Seconds that a browser may take to show what it was sent.
 _FLIGHT = 0.5
 UPLOAD = "kmviz.upload"  #: the visitor's own data set, while the session lasts
@@ -121,10 +123,8 @@ def arrive(
 def _url() -> dict[str, str]:
     """Return what the address bar says; where that is the past, what it was told since."""
     session, url = st.session_state, st.query_params.to_dict()
-    if url in session[_LATE] and not went_back():
-        return session[_SEEN]
-    session[_LATE] = []
-    return url
+    is_late = url in session[_LATE] and url != session[_SEEN] and not went_back()
+    return session[_SEEN] if is_late else url
 
 
 def went_back() -> bool:
@@ -205,7 +205,7 @@ def settle() -> None:
     url = session[_SEEN]
     told = {name: param.read(url.get(name)) for name, param in params.items()}
     if values != told | session[_CORRECTED] or session[_OLD]:
-        session[_LATE].append(url)
+        session[_LATE] = [*session[_LATE][-_TRAIL:], url]
         session[_SEEN] = _texts(values, params)
         st.query_params.from_dict(session[_SEEN])
     sent()

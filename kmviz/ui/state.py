@@ -38,7 +38,8 @@ from kmviz.ui.params import Control, Param
 _KEPT, _SEEN, _PARAMS, _PAGES = "kmviz.kept", "kmviz.seen", "kmviz.params", "kmviz.pages"
 _CORRECTED, _LIMITS, _CONTROLS = "kmviz.corrected", "kmviz.limits", "kmviz.controls"
 _CHOSEN, _OPENING, _OLD = "kmviz.chosen", "kmviz.opening", "kmviz.old"
-_LOOSE, _PUT, _LATE = "kmviz.loose", "kmviz.put", "kmviz.late"
+_LOOSE, _PUT = "kmviz.loose", "kmviz.put"
+_LATE, _LEFT = "kmviz.late", "kmviz.left"
 #: URLs of the past that are known as such.
 _TRAIL = 20
 #: Seconds that a browser may take to show what it was sent.
@@ -95,8 +96,9 @@ def arrive(
     plain: dict[str, Any] = {n: getattr(one, "param", one) for n, one in controls.items()}
     is_new = _PARAMS not in session or session[_PARAMS][0] != title
     if is_new:
-        session[_LOOSE], session[_LATE] = {}, []
-    url = _url()
+        session[_LOOSE] = {}
+        _pass(session.get(_SEEN))
+    url = st.query_params.to_dict() if is_new else _url()
     params = defaults.opened(plain, url, opening or {})
     session[_PARAMS] = (title, tuple(own or ()), params)
     kept = session.setdefault(_KEPT, {})
@@ -114,7 +116,10 @@ def arrive(
         if is_new or name not in session or session[name] != value or _is_undrawn(name):
             _assign(name, value)
     was, session[_SEEN] = session.get(_SEEN), url
-    session[_OLD] = moved and url != was
+    shown = st.query_params.to_dict()  # of another page, where one ended as this was opened
+    session[_OLD] = (moved and url != was) or (shown != url and shown == session.get(_LEFT))
+    if is_new:
+        session[_LEFT] = was
     first = defaults.opened(plain, {}, opening or {})
     session[_OPENING] = {n: first[n].default for n in params if n not in session[_PARAMS][1]}
     session[_CHOSEN] = _is_chosen(was=session.get(_CHOSEN, False) and not (told and not url))
@@ -125,6 +130,12 @@ def _url() -> dict[str, str]:
     session, url = st.session_state, st.query_params.to_dict()
     is_late = url in session[_LATE] and url != session[_SEEN] and not went_back()
     return session[_SEEN] if is_late else url
+
+
+def _pass(url: dict[str, str] | None) -> None:
+    """Note that a URL is one of the past from now on."""
+    late = st.session_state.setdefault(_LATE, [])
+    st.session_state[_LATE] = [*late[-_TRAIL:], *([] if url is None else [url])]
 
 
 def went_back() -> bool:
@@ -205,7 +216,7 @@ def settle() -> None:
     url = session[_SEEN]
     told = {name: param.read(url.get(name)) for name, param in params.items()}
     if values != told | session[_CORRECTED] or session[_OLD]:
-        session[_LATE] = [*session[_LATE][-_TRAIL:], url]
+        _pass(url)
         session[_SEEN] = _texts(values, params)
         st.query_params.from_dict(session[_SEEN])
     sent()

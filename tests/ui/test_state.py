@@ -274,6 +274,20 @@ def test_a_link_wins_over_what_a_run_cut_short_had_assigned(two):
     assert seen(two, "data", "C") == ("checkerboard", 1.0)
 
 
+def test_the_url_of_a_page_that_was_left_takes_nothing_back_and_is_written_over(two):
+    ran(two).select_slider(key="C").set_value(10.0)
+    left = dict(ran(two).query_params)
+    two.session_state["here"] = "Two"
+    two.query_params.clear()
+    two.query_params["data"], two.query_params["C"] = "checkerboard", "1"
+    ran(two)
+    for name, text in left.items():  # the browser heard of it once the other page was open
+        two.query_params[name] = text
+    ran(two)
+    assert seen(two, "data", "C") == ("checkerboard", 1.0)
+    assert two.query_params["data"] == "checkerboard"
+
+
 def test_what_was_chosen_holds_on_every_page(two):
     ran(two).button[0].click()
     ran(two)

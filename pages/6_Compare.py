@@ -3,10 +3,18 @@
 import streamlit as st
 
 from kmviz import ui
-from kmviz.ui import compare, compare_views, lesson, model
+from kmviz.ui import compare, compare_views, lesson, model, words
 
 problem = ui.frame("Compare", own=compare.OWN, heading="Which method suits this data?")
 compare.follow(problem.n_vectors)
+words.intro(
+    "Each point is a method under one setting: what a query costs, and how often it is right.",
+    "query",
+    "exact machine",
+    "kernel value",
+    "disagreement",
+    "certified",
+)
 known = compare.measurements(problem)
 table = compare.measured(known, st.session_state["methods"])
 compare.note(table)

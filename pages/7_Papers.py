@@ -7,6 +7,7 @@ from kmviz.figures.papers import coloured, summary
 from kmviz.ui import papers
 
 ui.frame_without_data("Papers", own=papers.own(), heading="Ours beside theirs")
+st.markdown("The papers' tables, made again: each figure of ours beside the published one.")
 table = papers.stored(ui.draw("table"))
 ui.metrics(papers.metrics(summary(table.frame, table.title)))
 papers.pictures(table)

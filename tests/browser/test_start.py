@@ -97,12 +97,18 @@ def test_the_copied_link_rebuilds_the_view(visit):
     assert shown(other, "C") == "3"
 
 
-def test_dark_theme_draws_in_its_own_colours(visit):
+def test_charts_are_drawn_in_the_colours_of_the_theme_and_follow_a_change_of_it(visit):
     page = visit(dark=True)
-    color = page.evaluate(
-        """() => document.querySelector('.st-key-effort .js-plotly-plot').data[0].marker.color"""
-    )
-    assert color.lower() == "#56b4e9"
+    drawn = """() => [...document.querySelectorAll('.js-plotly-plot')].map((plot) => [
+        plot.layout.meta, plot.data.find((trace) => trace.marker)?.marker.color])"""
+    before = page.evaluate(drawn)
+    assert {theme for theme, _ in before} == {"dark"}
+    assert "#56B4E9" in [color for _, color in before]
+    page.emulate_media(color_scheme="light")
+    page.locator(".st-key-query input").fill("7")
+    page.locator(".st-key-query input").press("Enter")
+    page.wait_for_function(f"() => ({drawn})().every(([theme]) => theme === 'light')")
+    assert "#0072B2" in [color for _, color in page.evaluate(drawn)], "all are drawn anew"
 
 
 BROKEN = {

@@ -36,7 +36,7 @@ def tree(
     path : nodes of the lit path, from the root: for all positions, or a list with one for each
     nodes : what else the `Points` have (`names`, `colors`, `group`, `id`, `text`, `hover`, ...):
         an array over all nodes is cut to those that a position draws
-    options : of the chart: `title`, `height`, `wide`, ...
+    options : of the chart: `title`, `height`, ...
     """
     x, y, parent = np.asarray(x), np.asarray(y), np.asarray(parent)
     drawn = np.ones(len(parent), bool) if visible is None else np.asarray(visible, bool)

@@ -35,7 +35,6 @@ class Chart:
     alt : what it shows, for those who cannot see it
     title : one for all positions, or a list with one for each
     equal : whether a unit is as long across as upwards
-    wide : whether it takes all columns
     """
 
     key: str
@@ -46,7 +45,6 @@ class Chart:
     title: Word = ""
     height: int = 300
     equal: bool = False
-    wide: bool = False
 
     def spec(self, positions: int) -> dict[str, Any]:
         """Return the chart as the browser reads it, with the ranges of its axes."""
@@ -87,7 +85,6 @@ class Images:
     range: tuple[float, float] | None = None
     id: Row = None
     size: int = 72
-    wide: bool = False
 
     def spec(self, positions: int) -> dict[str, Any]:
         """Return the strip as the browser reads it, its images as bytes."""

@@ -124,8 +124,8 @@ class Chart {
 
   // The query nearest to the pointer, seen or unseen.
   queryAt(px, py) {
-    const near = this.queries().map(({ x, y, id }) => ({ id, ...this.closest(x, y, px, py) }));
-    const { id, k } = near.reduce((a, b) => (b.away < a.away ? b : a), { away: REACH ** 2 });
+    const found = this.queries().map(({ x, y, id }) => ({ id, ...this.closest(x, y, px, py) }));
+    const { id, k } = found.reduce((a, b) => (b.away < a.away ? b : a), { away: REACH ** 2 });
     return id?.[k];
   }
 
@@ -150,16 +150,17 @@ class Chart {
       context.ellipse(sx(x), sy(y), Math.abs(sx(x + radius) - sx(x)), Math.abs(sy(y + radius) - sy(y)), 0, 0, 2 * Math.PI);
       context.lineWidth = 3;
       context.stroke();
-    } else this.cellsOf(layer, at(layer.owner, i), at(layer.x, i), at(layer.y, i));
+    } else this.addCells(at(layer.owner, i), at(layer.x, i), at(layer.y, i));
     context.globalAlpha = layer.radius ? 0.15 : 0.25;
     context.fill();
     context.globalAlpha = 1;
   }
 
   // Cells end at whole pixels: no seams between them.
-  cellsOf(layer, owner, x, y) {
+  addCells(owner, x, y) {
     const { sx, sy } = this.area, [left, right] = edges(x, sx), [bottom, top] = edges(y, sy);
-    const across = (k) => Math.round(left + ((right - left) * k) / x.length), up = (row) => Math.round(bottom + ((top - bottom) * row) / y.length);
+    const across = (k) => Math.round(left + ((right - left) * k) / x.length);
+    const up = (row) => Math.round(bottom + ((top - bottom) * row) / y.length);
     for (let row = 0; row < y.length; row++)
       for (let k = 0; k < x.length; k++)
         if (owner[row * x.length + k] === this.spot)

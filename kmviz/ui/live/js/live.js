@@ -14,7 +14,6 @@ class Live {
     this.root.kmviz = {
       drawn: (key) => this.views.get(key)?.view.shown,
       ringed: (key) => this.views.get(key)?.view.ringed ?? null,
-      ms: (key) => this.views.get(key)?.view.ms,
       place: (key, layer, k) => this.placeOf(key, layer, k),
     };
     this.front = 0;
@@ -56,6 +55,13 @@ class Live {
     this.slider.load(this.bar);
     this.root.hidden = false;
     this.root.dataset.kmvizLive = this.bar.param;
+    this.numbers.replaceChildren(...this.bar.numbers.map(([name, , help]) => {
+      const entry = element("span", "number");
+      entry.dataset.help = help;
+      entry.tabIndex = help ? 0 : -1;
+      entry.append(element("span", "name", null, name), element("b"));
+      return entry;
+    }));
     const before = this.views, { present, columns } = this.bar;
     this.stage.style.setProperty("--columns", present ? 1 : columns);
     this.stage.style.setProperty("--narrow", this.bar.columns > 3 ? 2 : 1);
@@ -67,7 +73,6 @@ class Live {
       const entry = known?.kind === spec.kind ? known : this.viewOf(spec);
       if (entry.digest !== part.digest) entry.view.load(spec);
       spec.layers?.forEach((layer, k) => { layer.picked = this.bar.picked[spec.key][k]; });
-      entry.figure.className = spec.wide ? "view wide" : "view";
       entry.view.canvas.setAttribute("aria-label", spec.alt);
       return [spec.key, Object.assign(entry, { digest: part.digest, width: null })];
     }));
@@ -135,21 +140,9 @@ class Live {
     for (const { view, title, width } of this.views.values()) {
       if (width === null) return; // not on the screen yet: the observer calls again
       title.textContent = one(view.spec.title, i);
-      const begun = performance.now();
       view.draw(i);
-      view.ms = performance.now() - begun;
     }
-    numbers.forEach(([name, column, help], k) => {
-      const entry = this.numbers.children[k] ?? element("span", "number", this.numbers);
-      if (entry.dataset.name !== name) {
-        entry.dataset.name = name;
-        entry.dataset.help = help;
-        entry.tabIndex = help ? 0 : -1;
-        entry.replaceChildren(element("span", "name", null, name), element("b", "", null));
-      }
-      entry.lastChild.textContent = one(column, i);
-    });
-    while (this.numbers.children.length > numbers.length) this.numbers.lastChild.remove();
+    numbers.forEach(([, column], k) => { this.numbers.children[k].lastChild.textContent = one(column, i); });
     this.note.textContent = note ? one(note, i) : "";
     this.root.dataset.value = at(texts, 0)[i];
   }

@@ -23,9 +23,10 @@ _STYLE = f"""<style>
 html {{font-size: 125%}}
 [data-testid="stMainBlockContainer"] {{padding: 1.5rem 1.5rem 3rem}}
 [data-testid="stHeader"], [data-testid="stSidebarHeader"] {{display: none}}
-[data-testid="stMain"] :is(.st-key-controls, .st-key-intro, .st-key-keep_a, [data-testid="stMetric"]) {{
+[data-testid="stMain"] :is(.st-key-controls, .st-key-intro, [data-testid="stMetric"]) {{
   display: none
 }}
+.st-key-keep_a {{display: none}}
 [data-testid="stSidebar"] {{width: 19rem !important; min-width: 19rem}}
 [data-testid="stSidebarUserContent"] {{padding: 1rem 0.75rem}}
 [data-testid="stMainBlockContainer"] > [data-testid="stVerticalBlock"] > :has({_PICTURE})

@@ -30,15 +30,31 @@ FOLDS = [np.flatnonzero(np.arange(len(Y)) % 3 != part) for part in range(3)]
     ],
     ids=["scale", "balanced", "poly", "linear", "normalised", "own rbf", "nu"],
 )
-def test_the_same_machine_comes_out(svc):
+def test_the_same_machine_comes_out(svc, monkeypatch):
     assert folds.shares_products(svc, X)
     shifted = X + 3.0  # a kernel of distances does not see it
-    for fold, found in zip(FOLDS, folds.train_folds(svc, shifted, Y, FOLDS), strict=True):
+    solved = list(folds.train_folds(svc, shifted, Y, FOLDS))
+    monkeypatch.setattr(folds.Products, "_solved", lambda *_: None)
+    by_libsvm = folds.train_folds(svc, shifted, Y, FOLDS)
+    for fold, one, found in zip(FOLDS, solved, by_libsvm, strict=True):
         plain = read_binary(type(svc)(**svc.get_params()).fit(shifted[fold], Y[fold]))
         np.testing.assert_array_equal(found.vectors, plain.vectors)
         np.testing.assert_allclose(found.beta, plain.beta, rtol=1e-5, atol=1e-7)
         assert found.bias == pytest.approx(plain.bias, rel=1e-5, abs=1e-7)
-        assert repr(found.kernel) == repr(plain.kernel)
+        assert repr(found.kernel) == repr(plain.kernel) == repr(one.kernel)
+        outputs, wanted = (machine.decision_function(shifted) for machine in (one, plain))
+        np.testing.assert_allclose(outputs, wanted, rtol=0, atol=3 * svc.tol)
+
+
+def test_a_solver_that_does_not_end_leaves_the_fold_to_libsvm(monkeypatch):
+    shared = folds.products_of(SVC(), X, Y)
+    assert shared._solved(FOLDS[0], RBF(0.05)) is not None
+    monkeypatch.setattr(folds, "STEPS", 0)
+    assert shared._solved(FOLDS[0], RBF(0.05)) is None
+    assert shared.train(FOLDS[0]).machine.n_vectors > 0
+    for other in (SVC(class_weight="balanced"), SVC(max_iter=9), NuSVC()):
+        assert folds.products_of(other, X, Y)._solved(FOLDS[0], RBF(0.05)) is None
+    assert folds.products_of(SVC(), 1e3 * X, Y)._solved(FOLDS[0], Polynomial(3)) is None
 
 
 @pytest.mark.parametrize(
@@ -54,8 +70,9 @@ def test_rows_of_other_classes_stand_between():
     own = np.flatnonzero(y)
     (found,) = folds.train_folds(SVC(), rows, y, [own])
     plain = read_binary(SVC().fit(X, Y))
-    np.testing.assert_array_equal(found.vectors, plain.vectors)
-    np.testing.assert_allclose(found.beta, plain.beta, rtol=1e-5, atol=1e-7)
+    np.testing.assert_allclose(
+        found.decision_function(X), plain.decision_function(X), rtol=0, atol=3e-3
+    )
 
 
 def test_a_matrix_beyond_the_room_or_of_few_columns_is_not_made(monkeypatch):
@@ -68,7 +85,7 @@ def test_both_ways_calibrate_alike(monkeypatch):
     shared = NSVClassifier(SVC(C=10.0), random_state=0).fit(X[:200], Y[:200])
     monkeypatch.setattr(folds, "MOST_BYTES", 0)
     apart = NSVClassifier(SVC(C=10.0), random_state=0).fit(X[:200], Y[:200])
-    np.testing.assert_allclose(shared.high_, apart.high_, rtol=1e-4, atol=1e-6)
+    np.testing.assert_allclose(shared.high_, apart.high_, rtol=1e-2)
     np.testing.assert_array_equal(shared.predict(X), apart.predict(X))
 
 

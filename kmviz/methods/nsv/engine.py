@@ -245,8 +245,9 @@ class NSVEngine(Walker):
 
     def _walker_of(self, part: Part, options: Options) -> Walker:
         """The walker that answers a part; one on the same machine shares its tables."""
-        own = part.machine is self.machine
-        return Walker(part.machine, part.linear, options, self.tables if own else None)
+        if part.machine is self.machine:
+            return Walker(part.machine, part.linear, options, self.tables)
+        return Walker(part.machine, part.linear, options, near=self.tables.basis)
 
     def _regression(self, options: Options) -> Regression | None:
         """The stages of reduced vectors that calibration rows are to fit, where there are any."""

@@ -72,8 +72,10 @@ def filter_of_products(
     ----------
     products : array of shape (n, n)
         Of the rows, or of the rows moved by any vector.
-    rows, side, exact : arrays
+    rows, exact : arrays
         As in `train_filter`.
+    side : array of shape (n,)
+        +1 or -1; 0 for rows that are left out.
     start : array of shape (n,), optional
         Weights of the rows in a filter that is nearly the same.
 
@@ -81,42 +83,50 @@ def filter_of_products(
     -------
     Filter or None, and the weights of the rows
     """
-    side = side.astype(np.float64)
-    if len(np.unique(side)) < 2:
-        return None, np.zeros(len(side))
-    mean = products.mean(axis=0)
-    square = float(np.trace(products) / len(products) - mean.mean())
+    y = side.astype(products.dtype)
+    if not ((y > 0).any() and (y < 0).any()):
+        return None, np.zeros(len(y))
+    share = (y != 0) / products.dtype.type(np.count_nonzero(y))
+    mean = products @ share
+    square = float(share @ np.diag(products) - share @ mean)
     if not TINY < square < np.inf:  # rows that are all the same, or too long for their products
-        return None, np.zeros(len(side))
+        return None, np.zeros(len(y))
     if start is None:  # what lies deepest between the means of the classes
-        between = side * (products @ side - side.sum() * mean)
-        start = between <= np.quantile(between, 1 / 3)
-    alpha = _squared_hinge(products, mean, square, side, np.flatnonzero(start))
-    center = rows.mean(axis=0, dtype=np.float64)
+        between = np.where(y != 0, y * (products @ y - y.sum() * mean), np.inf)
+        start = between <= np.quantile(between[y != 0], 1 / 3)
+    active = np.flatnonzero((y != 0) & (start != 0))
+    alpha = _squared_hinge(products, mean, float(share @ mean), square, y, active)
+    center = share @ rows
     weights = (alpha @ rows - alpha.sum() * center) / square
-    return _like(weights, float(weights @ center - alpha.sum()), rows, exact), alpha
+    bias = float(weights @ center - alpha.sum())
+    return _like(weights.astype(np.float64), bias, rows, exact, y != 0), alpha
 
 
 def _squared_hinge(
-    products: NDArray[Any], mean: NDArray[Any], square: float, y: NDArray[Any], active: NDArray[Any]
-) -> NDArray[np.float64]:
+    products: NDArray[Any],
+    mean: NDArray[Any],
+    whole: float,
+    square: float,
+    y: NDArray[Any],
+    active: NDArray[Any],
+) -> NDArray[np.floating]:
     """Minimise |w|^2 / 2 + C sum max(0, 1 - y f)^2 over w = sum alpha_i x_i, by Newton's method.
 
     On the rows with y f < 1 the minimum solves (K + I / 2C) alpha = y; elsewhere alpha is 0. K are
     the products of rows about their mean, brought to length 1, and a constant column.
     """
-    alpha, f = np.zeros(len(y)), np.zeros(len(y))
+    alpha, f = np.zeros_like(y), np.zeros_like(y)
     for _ in range(MOST_STEPS):
         part = products[active]
-        part -= mean
-        part -= (mean[active] - mean.mean())[:, None]
-        part /= square
-        part += 1.0
-        system = part[:, active]
+        system = part[:, active] - mean[active] - (mean[active] - whole)[:, None]
+        system /= square
+        system += 1.0
         system[np.diag_indices_from(system)] += 1 / (2 * COST)
         found = cho_solve(cho_factor(system, overwrite_a=True), y[active])
-        target, there = np.zeros(len(y)), found @ part
+        target, total = np.zeros_like(y), found.sum()
         target[active] = found
+        there = (found @ part - total * mean - (found @ mean[active] - total * whole)) / square
+        there += total
         before = _objective(alpha, f, y)
         steps = (0.5**k for k in range(20))  # too far: half way, and half again
         step = next(
@@ -124,23 +134,24 @@ def _squared_hinge(
              if _objective(alpha + t * (target - alpha), f + t * (there - f), y) < before), 0.0
         )  # fmt: skip
         alpha, f = alpha + step * (target - alpha), f + step * (there - f)
-        was, active = active, np.flatnonzero(y * f < 1)
+        was, active = active, np.flatnonzero(y * f < np.abs(y))
         if step == 0 or not len(active) or (step == 1 and np.array_equal(was, active)):
             break
     return alpha
 
 
 def _objective(alpha: NDArray[Any], f: NDArray[Any], y: NDArray[Any]) -> float:
-    return float(alpha @ f) / 2 + COST * float(np.sum(np.maximum(0.0, 1.0 - y * f) ** 2))
+    missed = np.maximum(np.abs(y) - y * f, 0.0)  # 0 where y is
+    return float(alpha @ f) / 2 + COST * float(missed @ missed)
 
 
 def _like(
-    weights: NDArray[Any], bias: float, rows: NDArray[Any], exact: NDArray[Any]
+    weights: NDArray[Any], bias: float, rows: NDArray[Any], exact: NDArray[Any], own: Any = True
 ) -> Filter | None:
-    """Bring a filter to the scale of the machine's output."""
+    """Bring a filter to the scale of the machine's output for its own rows."""
     if not np.isfinite(weights).all():
         return None
-    output = rows @ weights - bias
+    output = (rows @ weights - bias) * own
     # Least squares through the origin: the sign stays, and outputs of queries that the filter
     # decides compare with those of the others.
     slope = float(output @ exact) / max(float(output @ output), 1e-300)

@@ -32,6 +32,9 @@ ORDER = 5.0  # putting a vector in its place
 REDUCED = {8: 0.09, 4: 0.04}  # a kernel value of a reduced vector, for each column, and
 STAGE = 20.0  # a stage of them
 
+#: Steps that bring the directions of one machine to those of another that lacks a tenth of its rows.
+ITERATIONS = 2
+
 #: Vectors of more values than this are stored in float32, where it holds them: they no longer fit
 #: a core's cache.
 SMALL = 2**17
@@ -94,6 +97,20 @@ def principal_directions(rows: NDArray[Any], q: int) -> NDArray[np.float64]:
     return (axes / np.sqrt(np.maximum(squares, 1e-300))).T @ rows
 
 
+def nearby_directions(rows: NDArray[Any], near: NDArray[Any]) -> NDArray[np.float64]:
+    """Return the same by a few steps of subspace iteration from directions of nearly the same rows.
+
+    That takes a fraction of the time. What lies between the last directions and the next may
+    differ; the span hardly tells less of the rows.
+    """
+    axes = near.T.astype(np.float64)
+    for _ in range(ITERATIONS):
+        axes = np.linalg.qr(rows.T @ (rows @ axes))[0]
+    along = rows @ axes
+    turn = np.linalg.eigh(along.T @ along)[1][:, ::-1]  # the longest first
+    return np.ascontiguousarray((axes @ turn).T)
+
+
 def is_normalised(form: Any, embedded: NDArray[Any]) -> bool:
     """Tell whether a kernel is a power of the cosine: K(x, x) = 1 because rows have length 1.
 
@@ -106,15 +123,23 @@ def is_normalised(form: Any, embedded: NDArray[Any]) -> bool:
     return bool(np.abs(squares - 1.0).max(initial=0.0) < 1e-5)
 
 
-def build_tables(machine: KernelMachine, options: Options) -> Tables:
-    """Lay out a machine for the walk, without a filter yet."""
+def build_tables(
+    machine: KernelMachine, options: Options, near: NDArray[Any] | None = None
+) -> Tables:
+    """Lay out a machine for the walk, without a filter yet.
+
+    `near` are principal directions of a machine that is nearly the same, where there is one.
+    """
     form = ordering_kernel(machine.kernel, options)
     embedded = form.embed(machine.vectors.astype(np.float64, copy=False))
     d = embedded.shape[1]
     dtype = np.float32 if embedded.size > SMALL and machine.fits_float32 else np.float64
     q = options.n_components
     wanted = [max(1, round(q * share)) for share in STAGES] if options.approximate else [q]
-    basis = principal_directions(embedded, max(wanted))
+    if near is not None and len(near) == max(wanted) < len(embedded):
+        basis = nearby_directions(embedded, near)
+    else:
+        basis = principal_directions(embedded, max(wanted))
     ends = np.unique(np.minimum(wanted, len(basis)))
     coordinates = embedded @ basis.T
     unit = not options.approximate and is_normalised(form, embedded)

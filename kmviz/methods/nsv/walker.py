@@ -85,6 +85,8 @@ class Walker:
     options : Options
     tables : Tables, optional
         Those of the same machine and options, where they are made already.
+    near : array of shape (q, d), optional
+        Principal directions of a machine that is nearly the same.
     """
 
     machine: KernelMachine
@@ -103,9 +105,10 @@ class Walker:
         linear: Filter | None,
         options: Options,
         tables: loops.Tables | None = None,
+        near: NDArray[Any] | None = None,
     ) -> None:
         self.machine = machine
-        self.tables = with_filter(tables or build_tables(machine, options), linear)
+        self.tables = with_filter(tables or build_tables(machine, options, near), linear)
         self.form = ordering_kernel(machine.kernel, options)
         self.compiled = kernels.is_known(machine.kernel)
         self.tells_finite = self.compiled

@@ -76,10 +76,11 @@ def score_vectors(t, x, values, scores):
 
 
 @compiled
-def walk(t, limits, x, g, values, scratch, partial, index, value):
+def walk(t, limits, x, g, values, known, scratch, partial, index, value):
     """Answer one embedded query from g_0. Return the output and how many vectors it touched.
 
-    `values` are its approximate kernel values. `partial[k]`, `index[k]` and `value[k]` take g_k,
+    `values` are its approximate kernel values, `known` the exact ones, where it has any: else they
+    are computed, one by one. `partial[k]`, `index[k]` and `value[k]` take g_k,
     the vector of step k and its kernel value.
     """
     scores, order, ends = scratch
@@ -109,7 +110,10 @@ def walk(t, limits, x, g, values, scratch, partial, index, value):
             i = downs[b]
             b += 1
             down -= t.beta[i]
-        exact = kernel_value(t.kind, t.gamma, t.coef0, t.degree, x, t.vectors[i])
+        if known.shape[0] > 0:
+            exact = np.float64(known[i])
+        else:
+            exact = kernel_value(t.kind, t.gamma, t.coef0, t.degree, x, t.vectors[i])
         value[k] = exact
         index[k] = i
         if t.approximate:  # the exact term replaces its approximation
@@ -160,9 +164,10 @@ def start(t, x, along, dots, heard, values):
 
 
 @compiled
-def answer(t, limits, X, left, output, touched, stage, heard, partial, index, value):
+def answer(t, limits, X, known, left, output, touched, stage, heard, partial, index, value):
     """Answer the rows that nothing has decided yet: `left` of them, `stage` says which.
 
+    `known` are the kernel values of each row and all vectors, or an array without columns.
     `touched` takes the kernel values computed, those of reduced vectors among them. `heard` and
     `partial`, where they have rows, take what each row was told on its way: the output of each
     stage of the approximation (in the last columns) and g_0 .. g_m. `index` and `value`, where
@@ -189,7 +194,8 @@ def answer(t, limits, X, left, output, touched, stage, heard, partial, index, va
                 continue
             g = start(t, X[r], along[a], dots[a], said[a], values)
             kept = partial[r] if keeps else walked
-            output[r], k = walk(t, limits, X[r], g, values, scratch, kept, index, value)
+            exact = known[min(r, known.shape[0] - 1)]
+            output[r], k = walk(t, limits, X[r], g, values, exact, scratch, kept, index, value)
             touched[r] = t.asked + k
 
 
@@ -234,5 +240,5 @@ def warm() -> None:
             before=0, asked=0,
         )  # fmt: skip
         left = filter_rows(ones, 0.0, -9.0, 9.0, rows, output, touched, stage)
-        answer(tables, limits, rows, left, output, touched, stage, *kept)
+        answer(tables, limits, rows, np.empty((1, 0), dtype), left, output, touched, stage, *kept)
     read(limits, True, np.zeros(2, np.int64), *kept[:2], output, touched, stage)

@@ -142,10 +142,10 @@ def respond(
         left += here
     if left == 0 or whole[1] == 0:
         return left
-    kept, none = np.empty((0, 0)), np.empty(0)
+    known, kept, none = np.empty((1, 0), X.dtype), np.empty((0, 0)), np.empty(0)
     answer(
-        t, limits, X, left, output, touched, stage, kept, kept, np.empty(0, np.int64), none
-    )  # fmt: skip
+        t, limits, X, known, left, output, touched, stage, kept, kept, np.empty(0, np.int64), none
+    )
     return 0
 
 

@@ -152,7 +152,7 @@ class Products:
             return self.known[1]
         n = len(self.products)
         K = np.zeros((-(-n // PAD) * PAD,) * 2, dtype=np.float32)
-        K[:n, :n] = _of_products(kernel.plain, self.products.copy())
+        K[:n, :n] = _of_products(kernel.plain, self.products.copy(), np.float32)
         self.known = (kernel, K)
         return K
 
@@ -186,7 +186,7 @@ def _is_radial(kernel: Any) -> bool:
     return kernel == "rbf" if isinstance(kernel, str) else kernel.plain.code[0] == RADIAL
 
 
-def _of_products(plain: Any, products: NDArray[np.float64]) -> NDArray[np.float64]:
+def _of_products(plain: Any, products: NDArray[np.float64], dtype: Any = float) -> NDArray[Any]:
     """Turn dot products of rows into values of a plain kernel."""
     kind, gamma, coef0, degree = plain.code
     if kind == RADIAL:
@@ -196,5 +196,7 @@ def _of_products(plain: Any, products: NDArray[np.float64]) -> NDArray[np.float6
         products += squares
         np.maximum(products, 0.0, out=products)
         products *= -gamma
-        return np.exp(products, out=products)
-    return kernels.power(gamma * products + coef0, degree) if kind == POLYNOMIAL else products
+        return np.exp(products.astype(dtype, copy=False))
+    if kind == POLYNOMIAL:
+        return kernels.power((gamma * products + coef0).astype(dtype, copy=False), degree)
+    return products

@@ -32,7 +32,7 @@ ORDER = 5.0  # putting a vector in its place
 REDUCED = {8: 0.09, 4: 0.04}  # a kernel value of a reduced vector, for each column, and
 STAGE = 20.0  # a stage of them
 
-#: Steps that bring the directions of one machine to those of another that lacks a tenth of its rows.
+#: Steps from the directions of a machine to those of one that lacks a tenth of its rows.
 ITERATIONS = 2
 
 #: Vectors of more values than this are stored in float32, where it holds them: they no longer fit
@@ -133,7 +133,11 @@ def build_tables(
     form = ordering_kernel(machine.kernel, options)
     embedded = form.embed(machine.vectors.astype(np.float64, copy=False))
     d = embedded.shape[1]
-    dtype = np.float32 if embedded.size > SMALL and machine.fits_float32 else np.float64
+    if near is not None:
+        dtype = near.dtype
+    else:
+        narrow = embedded.size > SMALL and machine.fits_float32
+        dtype = np.dtype(np.float32 if narrow else np.float64)
     q = options.n_components
     wanted = [max(1, round(q * share)) for share in STAGES] if options.approximate else [q]
     if near is not None and len(near) == max(wanted) < len(embedded):

@@ -24,6 +24,9 @@ Ints = NDArray[np.intp]
 #: Rows that go through the compiled walk at once.
 CHUNK = 256
 
+#: Where no kernel value is known before it is asked for.
+UNKNOWN = {t: np.empty((1, 0), t) for t in map(np.dtype, ("f4", "f8"))}
+
 #: Where nothing is to be kept of the walks.
 NOTHING = (np.empty((0, 0)), np.empty((0, 0)), np.empty(0, dtype=np.int64), np.empty(0))
 INTEGER = np.dtype(np.intp)
@@ -86,7 +89,8 @@ class Walker:
     tables : Tables, optional
         Those of the same machine and options, where they are made already.
     near : array of shape (q, d), optional
-        Principal directions of a machine that is nearly the same.
+        Principal directions of a machine that is nearly the same, in whose place this one is
+        walked: its kernel values are then computed all at once, which rounds them differently.
     """
 
     machine: KernelMachine
@@ -95,6 +99,7 @@ class Walker:
     tells_finite: bool
     plain: bool
     scales: bool
+    is_other: bool
     early: nsv_reduced.Early | None = None
     reduced: Any = None
     packed: tuple[loops.Limits, tuple[Any, ...]] | None = None  # for the limits last used
@@ -107,7 +112,7 @@ class Walker:
         tables: loops.Tables | None = None,
         near: NDArray[Any] | None = None,
     ) -> None:
-        self.machine = machine
+        self.machine, self.is_other = machine, near is not None
         self.tables = with_filter(tables or build_tables(machine, options, near), linear)
         self.form = ordering_kernel(machine.kernel, options)
         self.compiled = kernels.is_known(machine.kernel)
@@ -141,6 +146,9 @@ class Walker:
             np.full(m + 1, -1), np.zeros(m + 1),
         )  # fmt: skip
         rows, limits, answers = self.embed(X), endless(t), Answers.empty(n)
+        known = UNKNOWN[rows.dtype]
+        if self.is_other:
+            known = np.require(self.form.plain(rows, t.vectors), rows.dtype, ["C", "W"])
 
         def work(start: int, stop: int) -> None:
             part = slice(start, stop)
@@ -157,7 +165,8 @@ class Walker:
             if stop < n:
                 last = (last[0].copy(), last[1].copy())
             kept = (found.heard[part], found.partial[part], *last)
-            loops.answer(t, limits, rows[part], stop - start, *answers.of(part), *kept)
+            values = known[part] if self.is_other else known
+            loops.answer(t, limits, rows[part], values, stop - start, *answers.of(part), *kept)
 
         over_chunks(work, n, 64)
         return found
@@ -191,7 +200,9 @@ class Walker:
             return
         index = np.flatnonzero(found[2] == loops.BY_WALK)  # only what is left is embedded
         some = [one[index] for one in found]
-        loops.answer(self.tables, limits, self.embed(X[index]), len(index), *some, *NOTHING)
+        rows = self.embed(X[index])
+        known = UNKNOWN[rows.dtype]
+        loops.answer(self.tables, limits, rows, known, len(index), *some, *NOTHING)
         for whole, part in zip(found, some, strict=True):
             whole[index] = part
 

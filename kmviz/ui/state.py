@@ -219,11 +219,10 @@ def settle() -> None:
         _pass(url)
         session[_SEEN] = _texts(values, params)
         st.query_params.from_dict(session[_SEEN])
-    sent()
     for name in params:
         if not _is_drawn(name):
             del session[name]
-            session[_LOOSE].pop(name, None)
+    session[_LOOSE] = {}
 
 
 def put(**values: Any) -> None:

@@ -171,7 +171,8 @@ def _refuse_columns(step: Any) -> None:
             raise ValueError(f"{name} of {type(step).__name__} is missing.")
         if not (found is None or (name not in vars(step)) or np.asarray(found).dtype.kind in "OUS"):
             shaped(name, found, int(step.n_features_in_), finite=False)
-    within("n_output_features_", vars(step).get("n_output_features_", 1), 1, 2**31)
+    for name in ("n_output_features_", "_n_out_full"):  # of PolynomialFeatures
+        within(name, vars(step).get(name, 1), 1, 2**31)
 
 
 def _refuse_sparse(matrix: Any) -> None:

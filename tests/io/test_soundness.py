@@ -135,7 +135,13 @@ def test_a_pipeline_that_would_write_folders(tmp_path):
 
 @pytest.mark.parametrize(
     ("step", "name", "value"),
-    [(0, "n_output_features_", 0), (1, "scale_", 0.5), (1, "mean_", None), (1, "var_", [1.0])],
+    [
+        (0, "n_output_features_", 0),
+        (0, "_n_out_full", 0),
+        (1, "scale_", 0.5),
+        (1, "mean_", None),
+        (1, "var_", [1.0]),
+    ],
 )
 def test_a_step_that_does_not_know_its_columns(step, name, value):
     pipeline = make_pipeline(PolynomialFeatures(2), StandardScaler(), SVC()).fit(X, y)

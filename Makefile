@@ -9,8 +9,6 @@ PYTHON ?= python3
 PORT   ?= 8501
 HOST   ?= localhost
 JOBS   ?= 2
-# One process more than cores: that of the browser waits most of the time.
-WORKERS ?= 3
 VENV   := .venv
 PY     := $(VENV)/bin/python
 # Python compiles what it imports; pip would compile all there is.
@@ -27,7 +25,7 @@ run: install $(VENV)/.warm
 
 test:
 	@$(MAKE) --no-print-directory -j $(JOBS) install $(VENV)/.browser static
-	$(ONE_THREAD) $(PY) -m pytest -n $(WORKERS) --no-loadscope-reorder
+	$(ONE_THREAD) $(PY) -m pytest -n $(JOBS) --no-loadscope-reorder
 
 check: install $(VENV)/.test-tools static
 	$(ONE_THREAD) $(PY) -m pytest -q -n $(JOBS) -m "not slow"

@@ -1,4 +1,4 @@
-"""Which tests are slow, which share a process, and what a run of them keeps.
+"""Which tests are slow, and which share a process.
 
 `make check` leaves the slow ones out, `make test` runs them all.
 """
@@ -6,17 +6,11 @@
 from __future__ import annotations
 
 import os
-import shutil
-import tempfile
 from typing import Any
 
 import pytest
 
-#: What pages keep on disk is made once in a run, for all of its processes, and nothing of an
-#: earlier run or of the user's own is read.
-IS_FIRST = "PYTEST_XDIST_WORKER" not in os.environ
-if IS_FIRST:
-    os.environ["KMVIZ_CACHE"] = tempfile.mkdtemp(prefix="kmviz-tests-")
+os.environ["KMVIZ_CACHE"] = ""  # pages make everything anew, in servers that tests start as well
 
 #: Parts of tests' names: folders, files, tests. Each takes seconds, or starts processes.
 SLOW = (
@@ -58,9 +52,3 @@ def pytest_xdist_make_scheduler(config: pytest.Config, log: Any) -> Any:
             return "tests/browser" if file.startswith("tests/browser/") else file
 
     return Scheduling(config, log)
-
-
-def pytest_unconfigure() -> None:
-    """Leave nothing behind."""
-    if IS_FIRST:
-        shutil.rmtree(os.environ["KMVIZ_CACHE"], ignore_errors=True)

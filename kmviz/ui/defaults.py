@@ -57,7 +57,7 @@ QUERIES: dict[str, int] = {
     "ringnorm": 1,
     "twonorm": 114,
     "waveform": 24,
-    "sonar": 35,
+    "sonar": 23,
     "haberman": 29,
     "heart": 8,
     "thyroid": 4,
@@ -65,10 +65,10 @@ QUERIES: dict[str, int] = {
     "german": 250,
     "diabetis": 84,
     "breast_cancer": 1,
-    "splice": 39,
+    "splice": 41,
     "tic_tac_toe": 3,
     "breast": 66,
-    "digits": 44,
+    "digits": 9,
     "mnist": 62,
 }
 FEWEST, SHARE = 4, 0.2

@@ -24,6 +24,9 @@ GRACE = 1.0
 #: so many for each worker.
 LONG, MOST = 3.0, 4
 
+#: Seconds after which what is asked for last waits no longer than the rest.
+PATIENT = 30.0
+
 #: Seconds between two looks at a job.
 LOOK = 0.05
 
@@ -43,13 +46,15 @@ class Job:
     share, text : float, str
         How far it is, and what it says of it.
     is_last : bool
-        Whether it keeps nobody from a page: it is done when nothing else waits.
+        Whether it keeps nobody from a page: it is done when nothing else waits, or in its turn
+        when it has waited for long.
     """
 
     def __init__(self, key: Hashable, make: Callable[[], Any], is_last: bool = False) -> None:
         self.key, self.make = key, make
         self.share, self.text, self.is_last = 0.0, "", is_last
-        self.waiting, self.left_at = 0, time.monotonic()
+        self.waiting, self.asked_at = 0, time.monotonic()
+        self.left_at = self.asked_at
         self.started, self.is_done = 0.0, False
         self.result: Any = None
         self.error: BaseException | None = None
@@ -137,8 +142,10 @@ class Pool:
 
     def _next(self) -> Job | None:
         """Return what is to be done next; None where it is enough for now."""
-        job = next((job for job in self._queue if not job.is_last), None)
-        since, is_last = time.monotonic() - LONG, job is None
+        now = time.monotonic()
+        due = (job for job in self._queue if not job.is_last or now - job.asked_at > PATIENT)
+        job = next(due, None)
+        since, is_last = now - LONG, job is None
         aside = sum(one.started < since or one.is_last > is_last for one in self._running)
         if len(self._running) >= min(self.workers + aside, MOST * self.workers):
             return None

@@ -98,6 +98,25 @@ def test_what_is_asked_for_last_waits_for_the_others_and_keeps_none_of_them():
     assert order == ["under way", "page", "more"]
 
 
+def test_what_is_asked_for_last_has_its_turn_when_it_has_waited_for_long(monkeypatch):
+    monkeypatch.setattr(pools, "PATIENT", 0.0)
+    pool, go, order = Pool(1), threading.Event(), []
+    threads = []
+    for name, is_last in {"under way": False, "more": True, "page": False}.items():
+
+        def make(name=name):
+            order.append(name)
+            go.wait(10)
+
+        threads.append(threading.Thread(target=pool.wait, args=(name, make, None, is_last)))
+        threads[-1].start()
+        time.sleep(0.05)  # one after the other
+    go.set()
+    for thread in threads:
+        thread.join(10)
+    assert order == ["under way", "more", "page"]
+
+
 def test_long_work_is_bounded_too(monkeypatch):
     monkeypatch.setattr(pools, "LONG", 0.01)
     pool, done, running = Pool(1), threading.Event(), []

@@ -102,18 +102,12 @@ def choose_local(
     """
     start = {"n_neighbors": 250, "C": C, "gamma": gamma}
     factors = {"gamma": 4, "C": 4, "n_neighbors": 2}
-    ways = {"FaLK-SVM": "point", "FaLK-SVMc": "center"}
-    return {
-        method: climbed(
-            held_out_score(
-                FaLKClassifier(select=select, random_state=0), X[:CHOOSING], y[:CHOOSING]
-            ),
-            start,
-            factors,
-        )
-        | {"select": select}
-        for method, select in ways.items()
-    }
+    found = {}
+    for method, select in (("FaLK-SVM", "point"), ("FaLK-SVMc", "center")):
+        clf = FaLKClassifier(select=select, random_state=0)
+        score = held_out_score(clf, X[:CHOOSING], y[:CHOOSING])
+        found[method] = climbed(score, start, factors) | {"select": select}
+    return found
 
 
 def _silence() -> AbstractContextManager[None]:

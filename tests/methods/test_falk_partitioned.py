@@ -9,9 +9,11 @@ import pytest
 
 import kmviz
 from kmviz import FaLKClassifier, PartitionedFaLK, datasets
-from kmviz.methods.falk import partition
-from kmviz.methods.falk.boxes import Boxes
-from kmviz.methods.falk.cells import Archive
+from kmviz.methods.falk import boxes as boxing, partition
+from kmviz.methods.falk.boxes import Boxes, Reach
+from kmviz.methods.falk.cells import Archive, Scratch
+from kmviz.methods.falk.neighbors import EuclideanIndex
+from kmviz.methods.falk.sources import source_of
 
 #: Small enough for several cells of a few thousand rows.
 MEMORY = 800_000
@@ -83,10 +85,42 @@ def test_one_cell_is_the_fit_of_all_rows(whole, board):
 
 def test_rows_that_no_cell_covered_become_centres(board, monkeypatch):
     X, y, queries = board
-    monkeypatch.setattr(partition, "REACHED", 0.3)  # halos too thin to see what others will do
+    monkeypatch.setattr(boxing, "REACHED", 0.3)  # halos too thin to see what others will do
     thin = PartitionedFaLK(local(), memory=MEMORY).fit(X, y)
     assert thin.inexact_ > 0
     assert np.isfinite(thin.decision_function(queries)).all()
+
+
+@pytest.mark.parametrize("reached", [0.95, 0.0])
+def test_centres_that_lack_a_neighbour_are_counted(board, tmp_path, monkeypatch, reached):
+    X, y, _ = board
+    monkeypatch.setattr(boxing, "REACHED", reached)
+    made = partition.Partition(local(), source_of(X, y), Scratch(tmp_path), MEMORY)
+    everywhere, lacking, counted, n_centers = EuclideanIndex(X), 0, 0, 0
+    for cell in range(len(made.boxes)):
+        counted += made.cover(cell)
+        rows = made._all(cell, "rows", 2)
+        centers = rows[made.scratch.read(cell, "centers", np.int32)]
+        own = rows[made.scratch.read(cell, "neighbors", np.int32, 60)[:, -1]]
+        true = X[everywhere.query(centers, 60)[:, -1]]
+        radius, least = (np.linalg.norm(a - centers, axis=1) for a in (own, true))
+        lacking += int(np.sum(radius > least * 1.0001))
+        n_centers += len(centers)
+    assert lacking <= counted
+    assert lacking > 0 if reached < 0.5 else counted < 0.02 * n_centers, (lacking, counted)
+
+
+def test_a_halo_reaches_far_only_where_rows_are_few():
+    rng = np.random.default_rng(0)
+    crowd = np.concatenate([rng.random((900, 2)) * [1, 0.5], rng.random((100, 2)) * [1, 0.5]])
+    crowd[900:, 1] += 0.5  # few rows in the upper half
+    pieces = Boxes(rng.random((10, 2)), 1).part(0, crowd, 8)
+    reach = Reach(pieces, crowd, np.where(crowd[:, 1] < 0.5, 0.1, 0.3))
+    outside = np.array([[1.05, 0.0], [1.2, 0.0], [1.2, 0.8], [1.5, 0.8]])
+    pieces.high = np.minimum(pieces.high, 1.0)
+    assert reach.holds(outside).tolist() == [True, False, True, False]
+    assert reach.most == pytest.approx(0.3)
+    assert (reach.around(crowd) >= 0.1 - 1e-9).all()
 
 
 def test_from_a_parquet_file_to_a_file(cells, board, tmp_path):

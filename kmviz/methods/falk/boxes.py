@@ -9,6 +9,9 @@ from numpy.typing import NDArray
 
 from kmviz.machines.soundness import shaped, within
 
+#: A halo holds the whole neighbourhood of this share of the rows whose neighbourhoods leave a box.
+REACHED = 0.95
+
 
 class Boxes:
     """Boxes with sides along the axes, made by halving the fullest one until there are enough.
@@ -100,6 +103,13 @@ class Boxes:
         )
         return float(np.linalg.norm(np.maximum(between, 0.0)))
 
+    def part(self, box: int, sample: NDArray[Any], n_boxes: int) -> Boxes:
+        """Return boxes that divide one of these, made from rows that stand in it."""
+        within_it = Boxes(sample, n_boxes)
+        within_it.low = np.maximum(within_it.low, self.low[box])
+        within_it.high = np.minimum(within_it.high, self.high[box])
+        return within_it
+
     def check(self) -> None:
         """Refuse arrays that do not fit together (ValueError)."""
         n, d = np.shape(self.low)
@@ -117,6 +127,50 @@ class Boxes:
         at, _ = np.nonzero(self.child >= 0)
         if not (self.child[self.child >= 0] > at).all():
             raise ValueError("child leads back.")
+
+
+class Reach:
+    """How far the neighbourhoods that leave a box reach, in each piece of it.
+
+    Parameters
+    ----------
+    pieces : Boxes
+        Those that divide the box.
+    rows : array of shape (n, d)
+        Rows of the box whose neighbourhoods leave it.
+    radius : array of shape (n,)
+        How far these reach.
+    """
+
+    def __init__(self, pieces: Boxes, rows: NDArray[Any], radius: NDArray[np.float64]) -> None:
+        self.pieces, piece = pieces, pieces.of(rows)
+        self.reach = np.zeros(len(pieces))
+        for own in np.unique(piece):
+            self.reach[own] = np.quantile(radius[piece == own], REACHED)
+
+    @property
+    def most(self) -> float:
+        """How far they reach at most."""
+        return float(self.reach.max())
+
+    def holds(self, X: NDArray[Any]) -> NDArray[np.bool_]:
+        """Tell which rows outside the box they reach."""
+        found = np.zeros(len(X), dtype=bool)
+        for piece in np.flatnonzero(self.reach).tolist():
+            reach = self.reach[piece]
+            low, high = self.pieces.low[piece] - reach, self.pieces.high[piece] + reach
+            near = ~found
+            for column, least, most in zip(X.T, low, high):  # most rows are far from most pieces
+                near &= (column >= least) & (column <= most)
+            there = np.flatnonzero(near)
+            found[there] = self.pieces.distance(X[there], piece) <= reach
+        return found
+
+    def around(self, X: NDArray[Any]) -> NDArray[np.float64]:
+        """Return how far around each row of the box all rows are known."""
+        piece = self.pieces.of(X)
+        sides = np.minimum(X - self.pieces.low[piece], self.pieces.high[piece] - X).min(axis=1)
+        return np.where(self.reach[piece] > 0, sides + self.reach[piece], 0.0)
 
 
 def _median_cut(rows: NDArray[Any]) -> tuple[int, float] | None:

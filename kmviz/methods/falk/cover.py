@@ -50,11 +50,18 @@ class Cover:
 
 
 def find_cover(
-    rows: NDArray[Any], index: Any, order: NDArray[np.intp], k: int, n_cover: int, n_jobs: int = 1
-) -> Cover:
-    """Cover all rows with k'-neighbourhoods, visiting candidates in the given order."""
+    rows: NDArray[Any], index: Any, order: NDArray[np.intp], k: int, n_cover: int, n_jobs: int = 1,
+    group: NDArray[np.int32] | None = None,
+) -> Cover:  # fmt: skip
+    """Cover all rows with k'-neighbourhoods, visiting candidates in the given order.
+
+    Parameters
+    ----------
+    group : array of shape (N,), default=None
+        `equal_rows(rows)`, where it is known.
+    """
     n = len(rows)
-    group = equal_rows(rows)
+    group = equal_rows(rows) if group is None else group
     rank, center_of = np.full(n, -1, dtype=np.int32), np.full(n, -1, dtype=np.int32)
     centers: list[NDArray[Any]] = []
     neighborhoods: list[NDArray[Any]] = []
@@ -89,7 +96,7 @@ def equal_rows(rows: NDArray[Any]) -> NDArray[np.int32]:
     group = np.arange(n, dtype=np.int32)
     hashes = np.empty(n, dtype=np.uint64)
     row_hashes(np.ascontiguousarray(rows), hashes)
-    order = np.argsort(hashes, kind="stable")
+    order = np.argsort(hashes)
     suspects = np.flatnonzero(hashes[order[1:]] == hashes[order[:-1]])
     if not len(suspects):
         return group

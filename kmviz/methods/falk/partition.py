@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 from sklearn.utils import check_random_state
 
 from kmviz.loops.falk_cover import accept
-from kmviz.methods.falk.boxes import Boxes
+from kmviz.methods.falk.boxes import Boxes, Reach
 from kmviz.methods.falk.cells import Archive, Scratch
 from kmviz.methods.falk.classifier import FaLKClassifier
 from kmviz.methods.falk.cluster import local_threads, on_cluster, results
@@ -28,10 +28,9 @@ from kmviz.methods.falk.survey import Survey, largest_key, scattered, surveyed
 from kmviz.methods.falk.training import train_models, unit_of, width_of
 from kmviz.methods.progress import part, report
 
-#: Rows of a cell that tell how far its halo reaches.
-ASKED = 4_000
-#: A halo holds the whole neighbourhood of this share of the rows whose neighbourhoods leave a box.
-REACHED = 0.95
+#: Rows of a cell that tell how far its halo reaches, in as many pieces of the cell, each with a
+#: reach of its own; and how many rows one stands for when it is told.
+ASKED, PIECES, THINNED = 4_000, 64, 8
 #: Bytes that a row of a cell takes while it is trained: its coordinates three times, the search
 #: tree's share, ranks and neighbour lists.
 ROW, COORDINATE = 200, 24
@@ -129,22 +128,19 @@ class Partition:
     def _halos(self) -> None:
         """Write rows near a box to its halo, as far as its neighbourhoods reach."""
         n_cells = len(self.boxes)
-        self.reach = np.zeros(n_cells)
+        self.reaches = []
         for cell in range(n_cells if n_cells > 1 else 0):
-            rows = self._own(cell)
-            some = rows[:: max(1, len(rows) // ASKED)]
-            farthest = EuclideanIndex(rows).query(some, min(self.k, len(rows)), self.n_jobs)[:, -1]
-            beyond = np.linalg.norm(rows[farthest] - some, axis=1) - self.boxes.inside(some, cell)
-            if (beyond > 0).any():
-                self.reach[cell] = np.quantile(beyond[beyond > 0], REACHED)
+            self.reaches.append(self._reach(cell))
             report(0.5 * cell / n_cells, f"how far cell {cell + 1} of {n_cells} reaches")
         for home in range(n_cells):
             near = [
-                c for c in range(n_cells) if c != home and self.boxes.gap(home, c) <= self.reach[c]
-            ]
+                cell for cell in range(len(self.reaches))
+                if cell != home and self.boxes.gap(home, cell) <= self.reaches[cell].most
+            ]  # fmt: skip
             rows = self._own(home) if near else np.empty((0, self.d), dtype=np.float32)
             for cell in near:
-                there = np.flatnonzero(self.boxes.distance(rows, cell) <= self.reach[cell])
+                there = np.flatnonzero(self.boxes.distance(rows, cell) <= self.reaches[cell].most)
+                there = there[self.reaches[cell].holds(rows[there])]
                 where = np.empty(len(there), dtype=HOME)
                 where["cell"], where["row"] = home, there
                 self.scratch.append(cell, "halo_rows", rows[there])
@@ -153,6 +149,16 @@ class Partition:
                     values = self.scratch.read(home, name, np.int32)[there]
                     self.scratch.append(cell, f"halo_{name}", values)
             report(0.5 + 0.5 * home / n_cells, f"halos around cell {home + 1} of {n_cells}")
+
+    def _reach(self, cell: int) -> Reach:
+        """Tell from some rows of a cell how far the neighbourhoods that leave it reach."""
+        rows = self._own(cell)
+        thin = rows[::THINNED]
+        some = rows[:: max(1, len(rows) // ASKED)]
+        farthest = EuclideanIndex(thin).query(some, -(-self.k // THINNED), self.n_jobs)[:, -1]
+        radius = np.linalg.norm(thin[farthest] - some, axis=1)
+        leaves = radius > self.boxes.inside(some, cell)
+        return Reach(self.boxes.part(cell, some, PIECES), some[leaves], radius[leaves])
 
     def _all(self, cell: int, name: str, *shape: int) -> NDArray[Any]:
         """Return an array of a cell's rows and, behind them, of its halo's."""
@@ -212,11 +218,11 @@ class Partition:
         index = EuclideanIndex(rows)
         k = min(self.k, len(rows))
         n_cover = min(self.n_cover, k)
-        cover = find_cover(rows, index, np.argsort(order, kind="stable"), k, n_cover, self.n_jobs)
+        group = equal_rows(rows)
+        cover = find_cover(rows, index, np.argsort(order), k, n_cover, self.n_jobs, group)
         own = cover.centers < n
         centers, neighbors = cover.centers[own], np.ascontiguousarray(cover.neighbors[own])
         rank, center_of = np.full((2, len(rows)), -1, dtype=np.int32)
-        group = equal_rows(rows)
         accept(
             centers, neighbors, n_cover, group, rank, center_of, 0, np.empty(len(centers), np.bool_)
         )
@@ -243,8 +249,9 @@ class Partition:
         """Count centres whose farthest neighbour is farther than what is known around the box."""
         if len(self.boxes) == 1:
             return 0
-        reach = np.linalg.norm(farthest - centers, axis=1)
-        return int(np.sum(reach > self.boxes.inside(centers, cell) + self.reach[cell]))
+        radius = np.linalg.norm(farthest - centers, axis=1)
+        known = np.maximum(self.boxes.inside(centers, cell), self.reaches[cell].around(centers))
+        return int(np.sum(radius > known))
 
     def settle(self, cell: int) -> int:
         """Give each row of a cell the centre of lowest rank (eq. 11); returns its models.
@@ -252,12 +259,16 @@ class Partition:
         Rows that no cell covers, for each left them to the other, become centres in their turn.
         """
         n = int(self.sizes[cell])
-        cells = range(len(self.boxes))
-        said = np.concatenate([self.scratch.read(cell, f"said_{c}", RANK) for c in cells])
-        said = said[np.lexsort((said["order"], said["rank"]))[::-1]]  # the last one written stays
-        owner_cell, owner_model, rank = np.full((3, n), -1, dtype=np.int32)
-        for array, name in ((owner_cell, "cell"), (owner_model, "model"), (rank, "rank")):
-            array[said["row"]] = said[name]
+        owner_cell, owner_model, rank, order = np.full((4, n), -1, dtype=np.int32)
+        for other in range(len(self.boxes)):
+            said = self.scratch.read(cell, f"said_{other}", RANK)
+            before, turn = rank[said["row"]], order[said["row"]]
+            is_first = (before < 0) | (said["rank"] < before)
+            said = said[is_first | ((said["rank"] == before) & (said["order"] < turn))]
+            for array, name in (
+                (rank, "rank"), (order, "order"), (owner_cell, "cell"), (owner_model, "model")
+            ):  # fmt: skip
+                array[said["row"]] = said[name]
         n_models = len(self.scratch.read(cell, "centers", np.int32))
         left = np.flatnonzero(rank < 0)
         if len(left):

@@ -213,3 +213,20 @@ def _one_candidate(search):
         return made
 
     return narrowed
+
+
+def test_a_size_that_would_take_far_too_long_is_not_tried(monkeypatch):
+    assert falk_systems.foreseen([(1_000, 1.0)], 10_000) == 0.0
+    quadratic = [(100, 9.0), (1_000, 1.0), (10_000, 100.0)]
+    assert falk_systems.foreseen(quadratic, 100_000) == pytest.approx(10_000.0)
+    took = iter([1.0, 4.0])
+    monkeypatch.setattr(
+        falk_systems, "measured", lambda clf, rows: {"train": next(took), "test": 0.0, "ours": 90.0}
+    )
+    rows = falk.large_rows("checker-b", 400, 10)
+    made, wanted = {"LibSVM": SVC()}, [("LibSVM", n) for n in (100, 200, 400)]
+    found = list(falk_systems.measured_each(made, (4.0, 256.0, 100, 7.0), rows, wanted))
+    assert [one["rows"] for one in found] == [100, 200, 400]
+    assert found[1]["ours"] == 90.0
+    assert found[2]["note"] == "not tried: 16 CPU seconds foreseen"
+    assert "ours" not in found[2]

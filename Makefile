@@ -14,20 +14,23 @@ PY     := $(VENV)/bin/python
 # Python compiles what it imports; pip would compile all there is.
 PIP    := $(PY) -m pip install --quiet --disable-pip-version-check --no-compile -r requirements.txt
 
+# What pip installs, all at once: the app, and for some targets the tools of tests with it.
+TESTED := test check static lint bench fuzz browser
+NEEDS  := $(VENV)/.$(if $(filter $(TESTED),$(MAKECMDGOALS)),test-tools,app)
 LOOPS  := $(wildcard kmviz/loops/*.py)
 # One BLAS thread a process: tests run in parallel processes, and speed is stated for one thread.
 ONE_THREAD := OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 MKL_NUM_THREADS=1
 
-.PHONY: run test check static lint bench papers fuzz docs install clean help
+.PHONY: run test check static browser system-browser lint bench papers fuzz docs install clean help
 
 run: install $(VENV)/.warm
 	$(PY) -m kmviz app --port $(PORT) --host $(HOST)
 
 test:
-	@$(MAKE) --no-print-directory -j $(JOBS) install $(VENV)/.browser static
+	@$(MAKE) --no-print-directory -j $(JOBS) browser install static
 	$(ONE_THREAD) $(PY) -m pytest -n $(JOBS) --no-loadscope-reorder
 
-check: install $(VENV)/.test-tools static
+check: install static
 	$(ONE_THREAD) $(PY) -m pytest -q -n $(JOBS) -m "not slow"
 
 static: $(VENV)/.test-tools
@@ -57,12 +60,17 @@ $(VENV)/.created:
 	  { echo "No venv module: on Debian or Ubuntu, apt-get install python3-venv"; exit 2; }
 	@touch $@
 
-$(VENV)/.installed: $(VENV)/.created requirements.txt pyproject.toml
+$(VENV)/.app: $(VENV)/.created requirements.txt pyproject.toml
 	$(PIP) -e ".[app]"
 	@touch $@
 
+$(VENV)/.test-tools: $(VENV)/.created requirements.txt pyproject.toml
+	$(PIP) -e ".[app,test,distributed]"
+	@test -e $(VENV)/.app || touch $(VENV)/.app
+	@touch $@
+
 # The loops are compiled here, so that no page waits for a compiler.
-$(VENV)/.compiled: $(VENV)/.installed $(LOOPS)
+$(VENV)/.compiled: $(NEEDS) $(LOOPS)
 	$(PY) -m kmviz.loops
 	@touch $@
 
@@ -71,15 +79,17 @@ $(VENV)/.warm: $(VENV)/.compiled
 	-$(ONE_THREAD) $(PY) -m kmviz.ui.warm
 	@touch $@
 
-$(VENV)/.test-tools: $(VENV)/.installed
-	$(PIP) -e ".[app,test,distributed]"
-	@touch $@
-
-$(VENV)/.docs-tools: $(VENV)/.installed
+$(VENV)/.docs-tools: $(NEEDS)
 	$(PIP) -e ".[app,docs]"
 	@touch $@
 
-$(VENV)/.browser: $(VENV)/.test-tools tests/browser/chromium.py
+# Debian's browser takes none of our packages: it is fetched beside them.
+browser: $(VENV)/.browser
+
+system-browser:
+	@test -e $(VENV)/.browser || $(PYTHON) tests/browser/chromium.py --system
+
+$(VENV)/.browser: $(VENV)/.test-tools tests/browser/chromium.py | system-browser
 	$(PY) tests/browser/chromium.py --install
 	@touch $@
 

@@ -203,6 +203,8 @@ def _both(clf: Any, rows: Any) -> tuple[Any, Any]:
         return off > allowed, np.zeros(len(off), dtype=bool)
     if hasattr(getattr(clf, "original_", None), "predict"):  # machines replaced inside
         return clf.predict(rows), clf.original_.predict(rows)
+    if hasattr(clf, "promise_"):  # the model itself: nothing was faster
+        return (answers := clf.predict(rows)), answers
     raise TypeError(
         f"{type(clf).__name__} has no exact machine to be audited against; give a method "
         "that answers in place of a trained one."
@@ -215,6 +217,6 @@ def _unwrapped(clf: Any, X: Any) -> tuple[Any, Any]:
         return _unwrapped(clf.classifier, clf.encoder.transform(X))
     if isinstance(clf, ExactScores):
         return _unwrapped(clf.classifier_, X)
-    if isinstance(clf, Pipeline) and not hasattr(clf, "original_"):
+    if isinstance(clf, Pipeline) and not (hasattr(clf, "original_") or hasattr(clf, "promise_")):
         return _unwrapped(clf[-1], clf[:-1].transform(X) if len(clf) > 1 else X)
     return clf, X

@@ -1,9 +1,10 @@
 """The one place that knows where the browser is, and how to get one.
 
-    python tests/browser/chromium.py [--install]
+    python tests/browser/chromium.py [--install | --system]
 
 prints its path; with ``--install`` it is fetched first where there is none: Debian's own package
-for root on Debian or Ubuntu, Playwright's build otherwise.
+for root on Debian or Ubuntu, Playwright's build otherwise. ``--system`` does the first of the two
+and no more, which any Python can do while packages are still being installed.
 """
 
 from __future__ import annotations
@@ -27,21 +28,28 @@ def find() -> str | None:
     named = os.environ.get("KMVIZ_CHROMIUM")
     if named:
         return named if Path(named).exists() else None
-    for name in NAMES:
-        path = shutil.which(name)
-        if path and _runs(path):
-            return path
-    return _playwrights_own()
+    return _systems_own() or _playwrights_own()
 
 
 def install() -> None:
     """Get a browser; leaves it to the caller to look whether that worked."""
-    if _is_debian() and hasattr(os, "geteuid") and os.geteuid() == 0 and shutil.which("apt-get"):
-        env = os.environ | {"DEBIAN_FRONTEND": "noninteractive"}
-        subprocess.run(["apt-get", "update", "-qq"], env=env, check=False)
-        subprocess.run(["apt-get", "install", "-y", "-qq", "chromium"], env=env, check=False)
+    install_system()
     if find() is None:
         subprocess.run([sys.executable, "-m", "playwright", "install", "chromium"], check=False)
+
+
+def install_system() -> None:
+    """Get Debian's browser where that is possible, and not the printers and daemons around it."""
+    if _is_debian() and hasattr(os, "geteuid") and os.geteuid() == 0 and shutil.which("apt-get"):
+        env = os.environ | {"DEBIAN_FRONTEND": "noninteractive"}
+        wanted = ["--no-install-recommends", "chromium", "fonts-liberation"]
+        for command in (["update", "-qq"], ["install", "-y", "-qq", *wanted]):
+            subprocess.run(["apt-get", *command], env=env, check=False, stdout=subprocess.DEVNULL)
+
+
+def _systems_own() -> str | None:
+    found = filter(None, map(shutil.which, NAMES))
+    return next((path for path in found if _runs(path)), None)
 
 
 def _runs(path: str) -> bool:
@@ -69,6 +77,10 @@ def _is_debian() -> bool:
 
 def main() -> int:
     """Print the path; exit code 1 and one line of help without a browser."""
+    if "--system" in sys.argv[1:]:
+        if not (os.environ.get("KMVIZ_CHROMIUM") or _systems_own()):
+            install_system()
+        return 0
     if find() is None and "--install" in sys.argv[1:]:
         install()
     path = find()

@@ -229,6 +229,10 @@ def test_where_nothing_is_faster_the_model_comes_back(queries, monkeypatch):
     assert same.coef_ is svc.coef_
     assert "as it was handed in: nothing is faster" in str(same.promise_)
     assert not hasattr(svc, "promise_")
+    piped = make_pipeline(StandardScaler(), svc)
+    for model in (same, kmviz.accelerate(piped.fit(X[TRAIN], Y[TRAIN]), X[ASK], "auto", 0.05)):
+        found = kmviz.audit(model, X[ASK], share=1.0)
+        assert (found.disagreements, found.promised) == (0, 0.0)
 
 
 def test_how_much_faster_is_said():

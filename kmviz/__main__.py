@@ -2,9 +2,14 @@
 
 import sys
 
+from kmviz import __version__
+
 
 def main() -> int:
     """Run one command; without what reads tables, only the loops can be compiled."""
+    if sys.argv[1:] == ["--version"]:  # at once: no command is needed for it
+        print(f"kmviz {__version__}")
+        return 0
     try:
         from kmviz.cli.main import main as run
     except ModuleNotFoundError as error:

@@ -144,17 +144,23 @@ def test_the_source_distribution_is_complete(tmp_path):
     assert {"Makefile", "benchmarks/run.py", "tests/test_packaging.py", "README.md"} <= carried
 
 
-def test_an_installed_wheel_answers(installed, tmp_path):
+def test_an_installed_wheel_answers_and_its_pages_draw(installed, tmp_path):
     said = python(
         "import kmviz\nfrom sklearn.svm import SVC\ndata = kmviz.datasets.load('banana')\n"
         "svc = SVC(C=10).fit(data.X_train, data.y_train)\n"
         "clf = kmviz.ExactClassifier(svc).fit(data.X_train, data.y_train)\n"
         "print(kmviz.__file__)\n"
-        "print((clf.predict(data.X_test) == svc.predict(data.X_test)).all())",
+        "print((clf.predict(data.X_test) == svc.predict(data.X_test)).all())\n"
+        "from streamlit.testing.v1 import AppTest\nfrom kmviz.io.places import app_folder\n"
+        "app = AppTest.from_file(str(app_folder() / 'app.py'), default_timeout=120).run()\n"
+        "print([e.message for e in app.exception], len(app.get('plotly_chart')))\n"
+        "app.switch_page('pages/7_Papers.py').run()\n"
+        "print([e.message for e in app.exception], len(app.dataframe))",
         str(installed), tmp_path, PYTHONPATH="",
     ).splitlines()  # fmt: skip
     assert Path(said[0]).is_relative_to(installed.parents[1])
     assert said[1] == "True"
+    assert said[-2:] == ["[] 3", "[] 1"]
 
 
 def test_an_installed_wheel_starts_the_app_from_anywhere(installed, tmp_path):
@@ -172,18 +178,6 @@ def test_an_installed_wheel_starts_the_app_from_anywhere(installed, tmp_path):
     assert "Traceback" not in log.read_text()
     with pytest.raises(ConnectionRefusedError):
         socket.create_connection(("127.0.0.1", port), timeout=5)
-
-
-def test_pages_of_an_installed_wheel_draw(installed, tmp_path):
-    said = python(
-        "from streamlit.testing.v1 import AppTest\nfrom kmviz.io.places import app_folder\n"
-        "app = AppTest.from_file(str(app_folder() / 'app.py'), default_timeout=120).run()\n"
-        "print([e.message for e in app.exception], len(app.get('plotly_chart')))\n"
-        "app.switch_page('pages/7_Papers.py').run()\n"
-        "print([e.message for e in app.exception], len(app.dataframe))",
-        str(installed), tmp_path, PYTHONPATH="",
-    ).splitlines()  # fmt: skip
-    assert said[-2:] == ["[] 3", "[] 1"]
 
 
 #: Hides what a bare installation has not; the rest is what production does.

@@ -93,7 +93,8 @@ def errors_radial(
     n = members.shape[0]
     width = (n + PAD - 1) // PAD * PAD
     points = np.empty((rows.shape[1], width), dtype=np.float32)
-    squares, K = np.empty((2, width, width), dtype=np.float32)
+    squares = np.empty((width, width), dtype=np.float32)
+    K = np.empty((width, width), dtype=np.float32)  # halves of one array would not vectorise
     diagonal, scratch = np.ones(width, dtype=np.float32), np.empty(SAMPLED_PAIRS)
     gather(rows, members, points)
     for i in range(n):

@@ -10,7 +10,7 @@ from __future__ import annotations
 import os
 import time
 from collections import deque
-from collections.abc import Callable, Hashable
+from collections.abc import Callable, Hashable, Mapping
 from contextvars import ContextVar, copy_context
 from threading import Condition, Thread
 from typing import Any
@@ -24,11 +24,17 @@ GRACE = 1.0
 #: so many for each worker.
 LONG, MOST = 3.0, 4
 
-#: Seconds after which what is asked for last waits no longer than the rest.
-PATIENT = 30.0
+#: Seconds after which what is asked for last is done beside the rest, one thing at a time.
+PATIENT = 5.0
 
-#: Seconds between two looks at a job.
-LOOK = 0.05
+#: Seconds that what is left for later keeps its place while its page is drawn with the rest.
+RETURN = 10.0
+
+#: Seconds between two looks at a job, and at what is left for later.
+LOOK, LOOK_LATER = 0.05, 0.25
+
+#: Told how far something is, and what it says of it.
+Show = Callable[[float, str], None]
 
 _inside: ContextVar[bool] = ContextVar("_inside", default=False)
 
@@ -46,7 +52,7 @@ class Job:
     share, text : float, str
         How far it is, and what it says of it.
     is_last : bool
-        Whether it keeps nobody from a page: it is done when nothing else waits, or in its turn
+        Whether it keeps nobody from a page: it is done when nothing else waits, or beside the rest
         when it has waited for long.
     """
 
@@ -65,11 +71,18 @@ class Job:
         """Whether nobody has waited for it for a moment."""
         return self.waiting == 0 and time.monotonic() - self.left_at > GRACE
 
+    def outcome(self) -> Any:
+        """Return what was made, or raise what making it did."""
+        if self.error is not None:
+            raise self.error
+        return self.result
+
 
 class Pool:
     """So many jobs at a time, first come, first served; those that take long do not count.
 
-    What is asked for last waits for the others, and does not count either while another waits.
+    What is asked for last waits for the others, and does not count either while another waits;
+    when it has waited for long, one such thing at a time is done beside them.
 
     Parameters
     ----------
@@ -89,40 +102,64 @@ class Pool:
         self._changed = Condition()
         self._running: set[Job] = set()
 
-    def wait(
-        self,
-        key: Hashable,
-        make: Callable[[], Any],
-        show: Callable[[float, str], None] | None = None,
-        is_last: bool = False,
-    ) -> Any:
+    def wait(self, key: Hashable, make: Callable[[], Any], show: Show | None = None) -> Any:
         """Return `make()`, done once for all who ask for `key` meanwhile.
 
         Parameters
         ----------
         show : told again and again how far it is; what it raises ends the waiting
-        is_last : whether it may wait until nothing else does
         """
-        job = self._joined(key, make, is_last)
+        job = self._joined(key, make)
+        self._watch([job], show, lambda: job.is_done)
+        return job.outcome()
+
+    def collect(
+        self, wanted: Mapping[Hashable, Callable[[], Any]], show: Show | None, patience: float
+    ) -> list[Hashable]:
+        """Have things made that may wait until nothing else does, and return which of them are.
+
+        They are asked for at once, so that they grow old together. Who asked returns with those
+        that are made after so many seconds, one at least, or with all; the others keep their place
+        until that one asks again.
+        """
+        jobs = [self._joined(key, make, is_last=True) for key, make in wanted.items()]
+        until = time.monotonic() + patience
+
+        def is_enough() -> bool:
+            done = sum(job.is_done for job in jobs)
+            return done == len(jobs) or (done > 0 and time.monotonic() > until)
+
+        self._watch(jobs, show, is_enough, LOOK_LATER, RETURN)
+        done = [job for job in jobs if job.is_done]
+        for job in done:
+            job.outcome()
+        return [job.key for job in done]
+
+    def _watch(
+        self, jobs: list[Job], show: Show | None, is_enough: Callable[[], bool],
+        look: float = LOOK, stay: float = 0.0,
+    ) -> None:  # fmt: skip
+        """Wait for jobs; once it is enough, the others go on for `stay` seconds without anyone."""
+        until = 0.0
         try:
             while True:
                 with self._changed:
-                    if not job.is_done:
-                        self._changed.wait(LOOK)
+                    if not is_enough():
+                        self._changed.wait(look)
                         self._start()
-                if job.is_done:
-                    break
+                if is_enough():
+                    until = time.monotonic() + stay
+                    return
                 if show is not None:
-                    show(job.share, job.text)
+                    ahead = max(jobs, key=lambda job: not job.is_done and job.share)
+                    show(sum(job.is_done or job.share for job in jobs) / len(jobs), ahead.text)
         finally:
             with self._changed:
-                job.waiting -= 1
-                job.left_at = time.monotonic()
-        if job.error is not None:
-            raise job.error
-        return job.result
+                for job in jobs:
+                    job.waiting -= 1
+                    job.left_at = until or time.monotonic()
 
-    def _joined(self, key: Hashable, make: Callable[[], Any], is_last: bool) -> Job:
+    def _joined(self, key: Hashable, make: Callable[[], Any], is_last: bool = False) -> Job:
         with self._changed:
             job = self._jobs.get(key)
             if job is None:
@@ -143,13 +180,15 @@ class Pool:
     def _next(self) -> Job | None:
         """Return what is to be done next; None where it is enough for now."""
         now = time.monotonic()
-        due = (job for job in self._queue if not job.is_last or now - job.asked_at > PATIENT)
-        job = next(due, None)
-        since, is_last = now - LONG, job is None
-        aside = sum(one.started < since or one.is_last > is_last for one in self._running)
+        job = next((one for one in self._queue if not one.is_last), None)
+        last = next((one for one in self._queue if one.is_last), None)
+        is_last = job is None
+        if last is not None and now - last.asked_at > PATIENT:
+            job = job if any(one.is_last for one in self._running) else last
+        aside = sum(one.started < now - LONG or one.is_last > is_last for one in self._running)
         if len(self._running) >= min(self.workers + aside, MOST * self.workers):
             return None
-        return self._queue[0] if is_last and self._queue else job
+        return last if is_last else job
 
     def _take(self, job: Job) -> None:
         self._queue.remove(job)

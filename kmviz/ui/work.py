@@ -13,7 +13,8 @@ from __future__ import annotations
 
 import time
 from collections import OrderedDict
-from collections.abc import Callable, Hashable
+from collections.abc import Callable, Hashable, Iterator
+from contextlib import contextmanager
 from contextvars import ContextVar
 from threading import Lock
 from typing import Any, TypeVar
@@ -22,7 +23,7 @@ import streamlit as st
 
 from kmviz.methods import progress
 from kmviz.ui import state, store
-from kmviz.ui.pool import POOL, is_inside
+from kmviz.ui.pool import POOL, Show, is_inside
 from kmviz.ui.sizes import size_of
 
 Made = TypeVar("Made")
@@ -30,10 +31,12 @@ Made = TypeVar("Made")
 #: Bytes that are kept for all sessions together, and for each session of its own.
 SHARED_BYTES, OWN_BYTES = 384 * 2**20, 128 * 2**20
 
-_PLACE, _OWN = "kmviz.bars", "kmviz.kept_things"
-_LATER, _ONCE = "kmviz.later", "kmviz.made_later"
-#: Seconds of work after which a page is drawn again with what there is.
-_PATIENCE = 2.0
+_PLACE, _OWN, _START = "kmviz.bars", "kmviz.kept_things", "kmviz.start"
+#: What a page leaves for later, and what was made since it was first drawn.
+_LATER, _MADE, _SO_FAR = "kmviz.later", "kmviz.made", "kmviz.made_so_far"
+#: Seconds after which a page is drawn again with what there is, and how many times as long as it
+#: took to draw: where many ask, drawing is what takes the most.
+_PATIENCE, _TIMES = 2.0, 20.0
 
 
 class Private(str):
@@ -104,37 +107,33 @@ class Shelf:
     def __init__(self, name: str = "") -> None:
         self.name = name
 
-    def get(
-        self, key: Hashable, make: Callable[[], Made], text: str = "", is_last: bool = False
-    ) -> Made:
+    def get(self, key: Hashable, make: Callable[[], Made], text: str = "") -> Made:
         """Return what `key` stands for, making it behind a bar that begins with `text`.
 
-        Without a text it is made at once, in the page's own run: for what takes a moment. What is
-        last waits for what pages are drawn with.
+        Without a text it is made at once, in the page's own run: for what takes a moment.
         """
         found = self.find(key)
         if found is None:
             kept = self._kept(key)
-            place = (id(self), key)
-            found = (shown(lambda: self._made(kept, key, make), text, place, is_last),)
+            found = (shown(lambda: self._made(kept, key, make), text, self._place(key)),)
         return found[0]
 
     def later(self, key: Hashable, make: Callable[[], Made], text: str) -> Made | None:
         """Return what `key` stands for, None where it is to be made once the page is drawn.
 
-        What was made for this session and is too much to be kept is not asked for again: the page
+        What was made for this page and is too much to be kept is not asked for again: the page
         would be run without end.
 
         Parameters
         ----------
         make : reads no choice from the session: the page has given them back by then
         """
-        found = self.find(key)
+        found, place = self.find(key), self._place(key)
         if found is not None:
             return found[0]
-        asked, once = (st.session_state.setdefault(name, {}) for name in (_LATER, _ONCE))
-        if (id(self), key) not in once:
-            asked[id(self), key] = lambda: self.get(key, make, text, is_last=True)
+        if place not in st.session_state.get(_MADE, ()):
+            wanted = st.session_state.setdefault(_LATER, {})
+            wanted[place] = lambda: self.get(key, make, text)
         return None
 
     def find(self, key: Hashable) -> tuple[Any] | None:
@@ -161,6 +160,10 @@ class Shelf:
             store.save(self.name, key, made, time.thread_time() - start)
         return made
 
+    def _place(self, key: Hashable) -> Hashable:
+        """Stands for the work among all that is under way: a visitor's own is that visitor's."""
+        return id(self._kept(key)), id(self), key
+
     def _is_stored(self, key: Hashable) -> bool:
         return bool(self.name) and not is_private(key)
 
@@ -183,39 +186,45 @@ def bars_here() -> None:
     A bar that stood where the work is asked for would move everything below it: Streamlit tells
     elements by their place, and would draw them all anew in the next run, which has no bar.
     """
-    st.session_state[_PLACE] = st.empty()
-    st.session_state[_LATER] = {}
+    session = st.session_state
+    session[_PLACE], session[_LATER], session[_START] = st.empty(), {}, time.thread_time()
+    session[_MADE] = session.pop(_SO_FAR, frozenset())
 
 
 def catch_up() -> None:
     """Make what was left for later and run the page again with it; the last thing a page does."""
-    start = time.monotonic()
-    asked = st.session_state.pop(_LATER, {})
-    for place, make in asked.items():
-        make()
-        st.session_state[_ONCE][place] = True
-        if time.monotonic() - start > _PATIENCE:
-            break
-    if asked:
-        st.rerun()
+    session = st.session_state
+    wanted = session.pop(_LATER, {})
+    if not wanted:
+        return
+    patience = max(_PATIENCE, _TIMES * (time.thread_time() - session[_START]))
+    with _bar("To follow:") as show:
+        made = POOL.collect(wanted, show, patience)
+    session[_SO_FAR] = session[_MADE].union(made)
+    st.rerun()
 
 
-def shown(
-    make: Callable[[], Made], text: str, key: Hashable | None = None, is_last: bool = False
-) -> Made:
+def shown(make: Callable[[], Made], text: str, key: Hashable | None = None) -> Made:
     """Return `make()`, done by the pool, its progress shown as a bar.
 
     Parameters
     ----------
     text : what the bar begins with; without one, the work is done here and now
     key : stands for the work: it is done once for all who wait for it
-    is_last : whether it may wait until nothing else does
     """
     if not text:
         return make()
     if is_inside():  # of a job already, whose bar this is
         with progress.part(0.0, 1.0, f"{text} "):
+            progress.report(0.0)
             return make()
+    with _bar(text) as show:
+        return POOL.wait(key if key is not None else object(), make, show)
+
+
+@contextmanager
+def _bar(text: str) -> Iterator[Show]:
+    """Show a bar that begins with `text` while the pool works; what is kept is this session's."""
     place = st.session_state.get(_PLACE) or st.empty()
     bar, said = place.progress(0.0, text), ("", 0.0)
 
@@ -231,7 +240,7 @@ def shown(
 
     token = _own.set(own_things())
     try:
-        return POOL.wait(key if key is not None else object(), make, show, is_last)
+        yield show
     finally:
         _own.reset(token)
         place.empty()

@@ -76,6 +76,18 @@ def test_what_takes_long_does_not_keep_others_waiting(monkeypatch):
     assert not slow.is_alive()
 
 
+def started(pool, name, make, is_last):
+    """A thread that asks for one thing, once the pool has it."""
+    ask = (
+        (lambda: pool.collect({name: make}, None, 9)) if is_last else lambda: pool.wait(name, make)
+    )
+    thread = threading.Thread(target=ask)
+    thread.start()
+    while name not in pool._jobs:
+        time.sleep(0.001)
+    return thread
+
+
 def test_what_is_asked_for_last_waits_for_the_others_and_keeps_none_of_them():
     pool, go, order = Pool(1), threading.Event(), []
 
@@ -83,12 +95,9 @@ def test_what_is_asked_for_last_waits_for_the_others_and_keeps_none_of_them():
         order.append(name)
         return go.wait(10) if name == "under way" else name
 
-    names = {"under way": True, "more": True, "page": False}
     threads = []
-    for name, is_last in names.items():
-        asks = (name, lambda name=name: make(name), None, is_last)
-        threads.append(threading.Thread(target=pool.wait, args=asks))
-        threads[-1].start()
+    for name, is_last in {"under way": True, "more": True, "page": False}.items():
+        threads.append(started(pool, name, lambda name=name: make(name), is_last))
         while name != "more" and name not in order:  # a page does not wait for what is under way
             time.sleep(0.001)
     assert order == ["under way", "page"]
@@ -108,13 +117,79 @@ def test_what_is_asked_for_last_has_its_turn_when_it_has_waited_for_long(monkeyp
             order.append(name)
             go.wait(10)
 
-        threads.append(threading.Thread(target=pool.wait, args=(name, make, None, is_last)))
-        threads[-1].start()
-        time.sleep(0.05)  # one after the other
+        threads.append(started(pool, name, make, is_last))
+        time.sleep(0.01)
     go.set()
     for thread in threads:
         thread.join(10)
     assert order == ["under way", "more", "page"]
+
+
+def test_what_has_waited_for_long_is_done_one_thing_at_a_time_beside_pages(monkeypatch):
+    monkeypatch.setattr(pools, "PATIENT", 0.0)
+    pool, order, go = Pool(1), [], threading.Event()
+
+    def make(name):
+        order.append(name)
+        return go.wait(10) if name != "page" else name
+
+    threads = [started(pool, name, lambda name=name: make(name), True) for name in ("a", "b", "c")]
+    time.sleep(0.05)
+    assert order == ["a"]
+    assert pool.wait("page", lambda: make("page")) == "page"
+    assert order == ["a", "page"]
+    go.set()
+    for thread in threads:
+        thread.join(10)
+    assert order == ["a", "page", "b", "c"]
+
+
+def test_what_a_page_leaves_for_later_is_asked_for_at_once_and_grows_old_together(monkeypatch):
+    monkeypatch.setattr(pools, "PATIENT", 0.2)
+    pool, busy = Pool(1), threading.Event()
+
+    def visit(name):  # a class that keeps the pool from ever being idle
+        while not busy.is_set():
+            pool.wait((name, time.monotonic()), lambda: time.sleep(0.02))
+
+    visitors = [threading.Thread(target=visit, args=(k,)) for k in range(3)]
+    for thread in visitors:
+        thread.start()
+    start = time.monotonic()
+    made = pool.collect({k: lambda: time.sleep(0.01) for k in range(10)}, None, patience=60)
+    spent = time.monotonic() - start
+    busy.set()
+    for thread in visitors:
+        thread.join(10)
+    assert sorted(made) == list(range(10))
+    assert spent < 5 * pools.PATIENT, "not ten times its patience"
+
+
+def test_who_collects_returns_with_what_there_is_and_the_rest_keeps_its_place(monkeypatch):
+    monkeypatch.setattr(pools, "GRACE", 0.0)
+    pool, drawn, reported, made = Pool(1), threading.Event(), threading.Event(), []
+
+    def slow():
+        while not reported.is_set():
+            progress.report(0.5)
+            if drawn.is_set():  # nobody waits just now
+                reported.set()
+        time.sleep(0.1)
+        made.append("slow")
+
+    assert pool.collect({"quick": lambda: None, "slow": slow}, None, patience=0.0) == ["quick"]
+    drawn.set()
+    assert reported.wait(10)
+    assert pool.collect({"slow": slow}, None, patience=9.0) == ["slow"]
+    assert made == ["slow"]
+
+
+def test_what_fails_later_fails_for_the_page():
+    def fail():
+        raise ValueError("no machine")
+
+    with pytest.raises(ValueError, match="no machine"):
+        Pool(1).collect({"a": lambda: 1, "b": fail}, None, patience=9.0)
 
 
 def test_long_work_is_bounded_too(monkeypatch):

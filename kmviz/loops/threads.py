@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Iterator, Sequence
-from concurrent.futures import ThreadPoolExecutor
+from concurrent.futures import ThreadPoolExecutor, wait
 from contextlib import contextmanager
 from contextvars import ContextVar
 from functools import cache
@@ -56,13 +56,26 @@ def over_items(work: Callable[[T], R], items: Sequence[T]) -> Iterator[R]:
 def over_chunks(work: Callable[[int, int], None], n_rows: int, chunk: int = 256) -> None:
     """Call `work(start, stop)` over row ranges, on threads when there is more than one chunk.
 
-    Chunks are the same whatever the number of threads, so results are too.
+    Chunks are the same whatever the number of threads, so results are too. The caller works through
+    them itself, helped by threads that are free: it never waits for what others have to do.
     """
     starts = range(0, n_rows, chunk)
-    if len(starts) <= 1 or n_threads() == 1:
-        for start in starts:
+    left = iter(starts)
+
+    def take() -> None:
+        for start in left:  # each is taken once, by whoever comes first
             work(start, min(start + chunk, n_rows))
-        return
+
+    n_helpers = min(n_threads(), len(starts)) - 1
+    if n_helpers <= 0:
+        return take()
     pool = _pool(os.getpid())  # a forked child starts a pool of its own
-    for done in [pool.submit(work, start, min(start + chunk, n_rows)) for start in starts]:
-        done.result()
+    helpers = [pool.submit(take) for _ in range(n_helpers)]
+    try:
+        take()
+    finally:
+        begun = [helper for helper in helpers if not helper.cancel()]
+        wait(begun)
+    for helper in begun:
+        helper.result()
+    return None

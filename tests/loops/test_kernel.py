@@ -1,5 +1,7 @@
 """Compiled kernel values against the NumPy kernels."""
 
+import threading
+
 import numpy as np
 import pytest
 
@@ -57,6 +59,29 @@ def test_an_error_in_a_chunk_is_raised():
 
     with pytest.raises(ZeroDivisionError):
         threads.over_chunks(work, 1000, chunk=64)
+
+
+def test_few_chunks_do_not_wait_for_the_many_of_others():
+    go, begun, seen = threading.Event(), threading.Event(), []
+
+    def slow(start, stop):
+        begun.set()
+        go.wait(30)
+
+    def calls(work, n_rows):
+        return threading.Thread(target=threads.over_chunks, args=(work, n_rows, 1))
+
+    others = [calls(slow, 64) for _ in range(threads.n_threads())]
+    mine = calls(lambda start, stop: seen.append(start), 4)
+    for other in others:
+        other.start()
+    assert begun.wait(10)
+    mine.start()
+    mine.join(10)
+    assert sorted(seen) == [0, 1, 2, 3]
+    go.set()
+    for thread in (mine, *others):
+        thread.join(10)
 
 
 def test_every_module_with_loops_compiles():

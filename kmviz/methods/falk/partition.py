@@ -23,7 +23,7 @@ from kmviz.methods.falk.cluster import local_threads, on_cluster, results
 from kmviz.methods.falk.cover import equal_rows, find_cover
 from kmviz.methods.falk.local import resolve_kernel
 from kmviz.methods.falk.neighbors import EuclideanIndex
-from kmviz.methods.falk.sources import DaskSource, Source
+from kmviz.methods.falk.sources import DaskSource, Source, over_blocks
 from kmviz.methods.falk.survey import Survey, largest_key, scattered, surveyed
 from kmviz.methods.falk.training import train_models, unit_of, width_of
 from kmviz.methods.progress import part, report
@@ -61,8 +61,10 @@ class Partition:
 
     def _survey(self) -> None:
         """Count the rows, learn classes, spread and width, and draw a sample."""
-        found = Survey()
-        for some in self._surveys():
+        found, most = Survey(), 1.0
+        if isinstance(self.source, DaskSource):  # what cannot be in the sample stays where it is
+            most = largest_key(sum(self.source.lengths))
+        for some in over_blocks(self.source, surveyed, lambda start, *_: (self.seed, start, most)):
             found.add(some)
             report(0.5, f"{found.n:,} rows counted")
         if found.classes is None or len(found.classes) < 2:
@@ -82,19 +84,6 @@ class Partition:
         room = max(int(self.memory / (ROW + COORDINATE * d)), FEWEST * self.k)
         self.boxes = Boxes(found.sample, max(1, -(-n // room)))
 
-    def _surveys(self) -> Iterator[Survey]:
-        if isinstance(self.source, DaskSource):
-            lengths = self.source.lengths
-            # of a block, rows that cannot be in the sample stay where they are
-            most = largest_key(sum(lengths))
-            starts = np.cumsum([0, *lengths])[:-1].tolist()
-            yield from self.source.each(surveyed, [(self.seed, s, most) for s in starts])
-            return
-        start = 0
-        for X, y in self.source.blocks():
-            yield surveyed(X, y, self.seed, start, 1.0)
-            start += len(X)
-
     def _scatter(self) -> None:
         """Write every row to its cell, with its class and its place in the random order."""
         order = np.empty(self.n, dtype=np.int32)
@@ -102,25 +91,17 @@ class Partition:
         order[visited] = np.arange(self.n, dtype=np.int32)  # as `FaLKClassifier` visits them
         del visited
         self.sizes, start = np.zeros(len(self.boxes), dtype=np.intp), 0
-        for sizes in self._scattered(order):
+        rest = self.boxes, self.classes, self.scratch
+
+        def given(first: int, stop: int, number: int | None) -> tuple[Any, ...]:
+            return order[first:stop], *rest, number
+
+        for sizes in over_blocks(self.source, scattered, given):
             self.sizes += sizes
             start += int(sizes.sum())
             report(start / self.n, f"{start:,} rows written to {len(self.boxes)} cells")
         if start != self.n:
             raise ValueError(f"X had {self.n:,} rows at first and {start:,} when read again.")
-
-    def _scattered(self, order: NDArray[np.int32]) -> Iterator[NDArray[np.intp]]:
-        """Have all blocks written; yields how many rows of each went to every cell."""
-        rest = (self.boxes, self.classes, self.scratch)
-        if isinstance(self.source, DaskSource):
-            ranks = np.split(order, np.cumsum(self.source.lengths)[:-1])
-            given = [(own, *rest, number) for number, own in enumerate(ranks)]
-            yield from self.source.each(scattered, given)
-            return
-        start = 0
-        for X, y in self.source.blocks():
-            yield scattered(X, y, order[start : start + len(X)], *rest, None)
-            start += len(X)
 
     def _own(self, cell: int) -> NDArray[np.float32]:
         return self.scratch.read(cell, "rows", np.float32, self.d)
@@ -133,14 +114,12 @@ class Partition:
             self.reaches.append(self._reach(cell))
             report(0.5 * cell / n_cells, f"how far cell {cell + 1} of {n_cells} reaches")
         for home in range(n_cells):
-            near = [
-                cell for cell in range(len(self.reaches))
-                if cell != home and self.boxes.gap(home, cell) <= self.reaches[cell].most
-            ]  # fmt: skip
-            rows = self._own(home) if near else np.empty((0, self.d), dtype=np.float32)
-            for cell in near:
-                there = np.flatnonzero(self.boxes.distance(rows, cell) <= self.reaches[cell].most)
-                there = there[self.reaches[cell].holds(rows[there])]
+            rows = self._own(home)
+            for cell, reach in enumerate(self.reaches):
+                if cell == home or self.boxes.gap(home, cell) > reach.most:
+                    continue
+                there = np.flatnonzero(self.boxes.distance(rows, cell) <= reach.most)
+                there = there[reach.holds(rows[there])]
                 where = np.empty(len(there), dtype=HOME)
                 where["cell"], where["row"] = home, there
                 self.scratch.append(cell, "halo_rows", rows[there])

@@ -154,6 +154,29 @@ class DaskSource:
         return compute(*calls)
 
 
+def over_blocks(
+    source: Source | DaskSource, work: Callable[..., Any],
+    given: Callable[[int, int, int | None], tuple[Any, ...]],
+) -> Iterator[Any]:  # fmt: skip
+    """Yield what some work makes of every block, here one after the other, or where Dask has them.
+
+    Parameters
+    ----------
+    work : function of a block's rows and classes, and of what is `given` with them
+    given : function of the block's first row, the row after its last, and its number
+        The number is None where blocks come one after the other.
+    """
+    if isinstance(source, DaskSource):
+        ends = np.cumsum([0, *source.lengths]).tolist()
+        own = [given(ends[i], ends[i + 1], i) for i in range(len(source.lengths))]
+        yield from source.each(work, own)
+        return
+    start = 0
+    for X, y in source.blocks():
+        yield work(X, y, *given(start, start + len(X), None))
+        start += len(X)
+
+
 def _aligned(X: Any, y: Any) -> tuple[list[Any], list[Any]]:
     """Return the blocks of a Dask array, all columns in one, and those of the classes."""
     import dask.array as da

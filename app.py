@@ -6,7 +6,9 @@ from kmviz import ui
 from kmviz.figures.boundary import boundary
 from kmviz.ui import sketch, start, start_views, upload, words
 
-problem = ui.frame("Start", heading="What does one answer cost?")
+problem = ui.frame(
+    "Start", heading="What does one answer cost?", beside=start.lesson_list
+)  # fmt: skip
 words.intro(
     "A machine answers for a new point (★) by comparing it with the points that it kept.",
     "query",
@@ -40,7 +42,6 @@ with right:
 start.query_card(problem)
 if is_drawn:
     start_views.payment(problem)
-start.lesson_list()
 left, right = st.columns(2)
 with left:
     start.data_card(problem)

@@ -61,8 +61,8 @@ ui.chart(
 st.subheader("Speed against disagreements", anchor=False)
 ui.chart(
     nsv.tradeoff_figure(now, reading), "tradeoff",
-    "Honest speedup against the share of answers that differ, for several settings, with the "
-    "present one marked.",
+    "Times faster than the exact sum against the share of answers that differ, for several "
+    "settings, with the present one marked.",
 )  # fmt: skip
 ui.look_for(nsv.look_tradeoff(problem))
 ui.take_home(

@@ -16,7 +16,7 @@ words.intro(
 most = falk.limit(problem)
 controls = st.container(key="controls")
 row = controls.columns([2, 2, 5, 3, 4], vertical_alignment="bottom")
-row[0].number_input("Exact k", 2, max(most, 3), key="k", disabled=most < 3)
+row[0].number_input("k", 2, max(most, 3), key="k", disabled=most < 3)
 row[1].number_input(
     "k'", 1, st.session_state["k"], None, key="kp", placeholder="k/2",
     help="Points that a centre answers for. Empty: half of k.",

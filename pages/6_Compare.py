@@ -31,7 +31,7 @@ ui.chart(
 ui.draw("cost")
 ui.look_for(compare.look_for(table, st.session_state["cost"]))
 st.dataframe(
-    compare.first_columns(table), key="compare_table", hide_index=True,
+    compare.first_columns(table), key="compare_table", hide_index=True, height="content",
     column_config=compare.columns(),
 )  # fmt: skip
 st.caption(compare.conditions(table))

@@ -160,7 +160,7 @@ def support_vectors(plane: Plane) -> list[theme.Trace]:
                 "color": "rgba(0,0,0,0)",
                 "symbol": "circle",
                 "size": theme.light(sizes),
-                "opacity": 0.5 if crowded else 1.0,
+                "opacity": 0.35 if crowded else 0.6,  # the classes show through
                 "line": {"width": 1.3, "color": theme.INK},
             },
         )

@@ -173,7 +173,6 @@ def _points(
         textposition=labels[1][rows].tolist(),
         textfont={"size": 11},
         name=name,
-        showlegend=bool((labels[0][rows] == "").any()),  # the others say their name themselves
         cliponaxis=False,
         marker={
             "color": theme.COLORS[slot],

@@ -37,7 +37,7 @@ def local_map(plane: Plane, local: LocalMap, query: int, height: int = 620) -> g
         traces += [_links(local)]
     traces += training_points(plane)
     if len(local.removed):
-        traces.append(_marks(local.removed, "noise it would remove", "x-thin", 11, theme.COLORS[6]))
+        traces.append(_marks(local.removed, "noise it would remove", "x-thin", 11, theme.COLORS[7]))
     traces += [*_answer(plane.queries[query], local), click_layer(plane.queries)]
     traces.append(query_mark(plane.queries[query]))
     return theme.figure(traces, *plane.axes, title=plane.title, height=height, **axes)
@@ -74,7 +74,7 @@ def _boundaries(plane: Plane, local: LocalMap) -> list[Any]:
     return [
         theme.trace(
             "contour", **grid, z=values, contours=zero, hoverinfo="skip",
-            line={"width": 2, "color": theme.COLORS[7]}, name="global SVM", showlegend=True,
+            line={"width": 2, "color": theme.COLORS[6]}, name="global SVM", showlegend=True,
         ),
         theme.trace(
             "scatter", x=local.lines[:, 0], y=local.lines[:, 1], mode="lines", hoverinfo="skip",
@@ -196,7 +196,7 @@ def local_sweep(sweep: pd.DataFrame, whole: Mapping[str, float], k: int) -> go.F
             theme.trace(
                 "scatter",
                 x=x[[0, -1]], y=theme.light([whole[column]] * 2), yaxis=axis, mode="lines",
-                name="global SVM", line={"color": theme.COLORS[7], "dash": "dash"},
+                name="global SVM", line={"color": theme.COLORS[6], "dash": "dash"},
                 showlegend=i == 0,
             ),
         ]  # fmt: skip

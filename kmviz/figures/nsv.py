@@ -63,7 +63,7 @@ def effort(
     reach = 1.15 * float(np.abs(reading.outputs).max(initial=1e-9))
     return theme.figure(
         traces,
-        "steps: 1 for the start, 1 for each support vector touched (log scale)",
+        "steps k (log scale)",
         "g at the stop",
         height=height,
         xaxis={"type": "log", "range": [-0.08, float(np.log10(len(k))) + 0.05]},
@@ -229,26 +229,29 @@ def tradeoff(
     Parameters
     ----------
     table : DataFrame
-        Columns `setting` (a line each), `window`, `speedup`, `disagreements` (in percent).
+        Columns `setting` and `filter` (a line for each pair; without the filter it is dotted),
+        `window`, `speedup`, `disagreements` (in percent).
     present : speedup and disagreements of the setting on screen
     title : which queries it rests on, where they are a sample
     """
     traces: list[Any] = []
-    for slot, (name, part) in enumerate(table.groupby("setting", sort=False)):
+    slots = {name: slot % 10 for slot, name in enumerate(dict.fromkeys(table["setting"]))}
+    for (name, is_filtered), part in table.groupby(["setting", "filter"], sort=False):
+        color, symbol = theme.COLORS[slots[name]], theme.SYMBOLS[slots[name]]
         traces.append(
             theme.trace(
                 "scatter", x=theme.light(part["speedup"]), y=theme.light(part["disagreements"]),
                 customdata=part["window"].to_numpy(np.int32), mode="lines+markers", name=str(name),
-                line={"color": theme.COLORS[slot % 10], "width": 1},
-                marker={"color": theme.COLORS[slot % 10], "symbol": theme.SYMBOLS[slot % 10],
-                        "size": 9},
+                legendgroup=str(name), showlegend=bool(is_filtered),
+                line={"color": color, "width": 1, "dash": "solid" if is_filtered else "dot"},
+                marker={"color": color, "symbol": symbol + "-open" * (not is_filtered), "size": 9},
                 hovertemplate="w = %{customdata}<br>%{x:.3g} times faster<br>%{y:.2f}% disagree",
             )
         )  # fmt: skip
     traces.append(theme.star(*present, "the present setting"))
     return theme.figure(
-        traces, "honest speedup: CPU time of the exact machine over this one's (log scale)",
-        "answers that differ from the exact machine (%)", title, height,
+        traces, "times faster than the exact sum (log scale)", "answers that differ (%)", title,
+        height,
         xaxis={"type": "log"}, yaxis={"rangemode": "tozero"},
     )  # fmt: skip
 

@@ -24,7 +24,7 @@ SEQUENTIAL = tuple(f"#0000{i:02d}" for i in range(11, 21))
 #: From class -1 (first) over the boundary (middle) to class +1 (last).
 DIVERGING = tuple(f"#0000{i:02d}" for i in range(21, 31))
 #: Text and lines, grid lines, background.
-INK, FAINT, PAPER = "#000036", "#000039", "#000038"
+INK, FAINT, PAPER = "#000037", "#000039", "#000038"
 
 #: A symbol for each colour: no chart relies on colour alone.
 SYMBOLS = (
@@ -209,10 +209,17 @@ def figure(
     base["margin"] |= {"t": (28 if title else 0) + 27 + 19 * _legend_rows(drawn, half)}
     for name, value in layout.items():
         base[name] = base[name] | value if isinstance(base.get(name), dict) else value
-    for name, axis in base.items():
-        if isinstance(axis, dict) and axis.get("type") == "log" and "tickvals" not in axis:
+    for name in [name for name in base if name[1:].startswith("axis")]:
+        base[name] = axis = _inked(base[name])
+        if axis.get("type") == "log" and "tickvals" not in axis:
             base[name] = axis | _log_ticks(name, base, drawn)
     return Chart(data=drawn, layout=base, _validate=False)
+
+
+def _inked(axis: dict[str, Any]) -> dict[str, Any]:
+    """Return an axis whose words are as dark as the page's: the app's own are a pale grey."""
+    title, ink = axis.get("title", {}), {"color": INK}
+    return axis | {"tickfont": ink, "title": title | {"font": ink}}
 
 
 def _log_ticks(name: str, layout: dict[str, Any], traces: list[Trace]) -> dict[str, Any]:
@@ -324,6 +331,7 @@ def _layout(x: str, y: str, title: str | None, height: int) -> dict[str, Any]:
             "orientation": "h",
             "entrywidth": 0,
             "x": 0,
+            "xref": "container",  # on a phone every pixel counts
             "xanchor": "left",
             **_below(title, height),
         },
@@ -376,7 +384,8 @@ def script() -> str:
 
 def printed(figure: Chart, width: int, height: int) -> str:
     """Return the chart as a part of a page that holds `script()`: a still picture, on white."""
-    beside = {"orientation": "v", "x": 1.02, "y": 1, "yref": "paper", "font": {"size": 11}}
+    beside = {"orientation": "v", "x": 1.02, "y": 1, "font": {"size": 11}}
+    beside |= {"xref": "paper", "yref": "paper"}
     margin = {"t": 30 if figure.layout.title.text else 10, "b": 50, "l": 60, "r": 10}
     still = coloured(figure).update_layout(
         width=width, height=height, legend=beside, margin=margin, paper_bgcolor="white"

@@ -246,11 +246,11 @@ def metrics(now: Shown, reading: AnytimeReading) -> list[tuple[str, str, str]]:
         ("Median", f"{found['steps_median']:,.0f}", "Half of the queries need no more."),
         ("Fewer values", f"{found['speedup']:.1f}x", "Support vectors over mean values."),
         (
-            "Time, one query", f"{faster['single_ratio']:.2g}x",
+            "Speed, one query", f"{faster['single_ratio']:.2g}x",
             f"{timed}, one query at a time. Below 1 the bounds are slower.",
         ),
         (
-            "Time, batch", f"{faster['batch_ratio']:.2g}x",
+            "Speed, batch", f"{faster['batch_ratio']:.2g}x",
             f"{timed}, {TIMED} queries at once. Below 1 the bounds are slower.",
         ),
         (

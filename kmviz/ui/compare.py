@@ -228,7 +228,7 @@ def columns() -> dict[str, Any]:
     number = st.column_config.NumberColumn
     return {
         "method": None,
-        "name": st.column_config.TextColumn("method", pinned=True),
+        "name": st.column_config.TextColumn("method", pinned=True, width="medium"),
         "accuracy": number(format="%.3f", help="Share of test rows answered rightly."),
         "disagreements": number("differ", help="Answers that differ from the exact machine."),
         "queries": number("of", help="Test rows asked about."),
@@ -242,17 +242,19 @@ def columns() -> dict[str, Any]:
         "steps_median": number("median", format="%.0f", help="Kernel values per query, median."),
         "speedup": number("m / k", format="%.1f", help="Fewer kernel values than the exact sum."),
         "honest_speedup": number(
-            "fewer values", format="%.1f",
+            "fewer values", format="%.2fx",
             help="Times fewer kernel values than the exact sum, where ordering, projection and "
             "search count as so many kernel values as their time would pay for.",
         ),
-        "batch_ratio": number("x SVC", format="%.1f", help="Times faster than SVC, many at once."),
+        "batch_ratio": number(
+            "than SVC", format="%.1fx", help="Times faster than SVC, many at once."
+        ),
         "single_ratio": number("single, x SVC", format="%.1f", help="One query at a time."),
         "batch_vs_blas": number(
             "x exact", format="%.2f", help="Times faster than the exact float32 machine."
         ),
         "single_vs_blas": number("single, x exact", format="%.2f", help="One query at a time."),
-        "batch_us": number("µs", format="%.2f", help="CPU microseconds per query, many at once."),
+        "batch_us": number("µs a query", format="%.2f", help="CPU time, many at once."),
         "single_us": number("single, µs", format="%.1f", help="The same, one at a time."),
         "fit_seconds": number("fit, s", format="%.2f", help="CPU seconds, training included."),
         "size_bytes": number("file", format="bytes", help="Size of the stored estimator."),

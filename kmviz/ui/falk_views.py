@@ -155,7 +155,7 @@ def _line(lines: Sequence[NDArray], name: str, width: float, color: str = theme.
 
 def _query(problem: Problem) -> live.Points:
     at = plane(problem).queries[[problem.query]]
-    return live.Points(x=at[:, 0], y=at[:, 1], names=("the query",), colors=(theme.COLORS[1],),
+    return live.Points(x=at[:, 0], y=at[:, 1], names=("the query",), colors=(theme.COLORS[4],),
                        symbols=("star",), size=14, opacity=1.0)  # fmt: skip
 
 

@@ -23,7 +23,7 @@ def metrics(problem: Problem, page: Page) -> list[tuple[str, str, str]]:
         ("Kernel values per query", f"{mean:.1f}",
          f"Support vectors of the model that answers, on average; the global SVM takes "
          f"{problem.n_vectors:,}. The search for it looks at about {clf.overhead_:,.0f} rows."),
-        ("Wrong at home", f"{model.error:.1%}",
+        ("Own points wrong", f"{model.error:.1%}",
          "Of the points that the answering model was trained on, those it puts into the wrong "
          "class (nu of the paper's eq. 13)."),
     ]  # fmt: skip

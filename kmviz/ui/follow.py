@@ -168,7 +168,7 @@ def _walk(problem: Problem, walk: Walk, steps: tuple[int, ...], band: Any, name:
     record = walk.record
     partial = record.arrays()["partial"]
     last = max(record.stop, 1)
-    reach = 1.25 * float(np.abs(np.append(partial[: last + 1], record.exact)).max() or 1.0)
+    reach = 1.5 * float(np.abs(np.append(partial[: last + 1], record.exact)).max() or 1.0)
     seen = [np.arange(min(step, record.stop) + 1) for step in steps]
     stop = [record.stop if step >= record.stop else np.nan for step in steps]
     layers: list[Any] = []
@@ -181,7 +181,7 @@ def _walk(problem: Problem, walk: Walk, steps: tuple[int, ...], band: Any, name:
     answer = problem.data.class_names[int(record.output > 0)]
     layers += [
         live.Line(x=seen, y=[partial[k].astype(np.float32) for k in seen], name="sum so far",
-                  color=theme.COLORS[1], markers=last <= EACH),
+                  color=theme.COLORS[2], markers=last <= EACH),
         live.Rule(y=0.0, dashed=False),
         live.Rule(y=float(record.exact), text=f"f(x) = {record.exact:.3g}"),
         live.Rule(x=stop, text=f"stops at {record.stop:,}: {answer}"),
@@ -229,7 +229,7 @@ def _map(problem: Problem, walk: Walk, places: Any, shown: Any, toward: Any) -> 
                 text=[[f"asked {i + 1}" for i in k] for k in shown],
             ),
             live.Points(x=star[:1], y=star[1:], names=("",), size=14, opacity=1.0,
-                        colors=(theme.INK,), symbols=("star",)),
+                        colors=(theme.COLORS[4],), symbols=("star",)),
         ],
         **maps.axes(problem),
     )  # fmt: skip

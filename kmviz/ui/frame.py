@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 
 import streamlit as st
 
@@ -11,6 +11,7 @@ from kmviz.ui import (
     handout,
     lesson,
     menu,
+    parts,
     present,
     problem,
     sketch,
@@ -25,8 +26,9 @@ ICON = "🧭"  # in the browser's tab: a :material/ icon there would ask a font 
 #: A window may be low: no empty strip above the title, numbers in one line, so that the first
 #: picture shows whole. Beside the menu a narrow one has no room for columns, or on a phone for a
 #: second metric: they stand below one another; small controls stand in pairs, lists to choose from
-#: alone, so that what is chosen can be read. On a phone the bar with the menu lies over the top of
-#: the page.
+#: alone, so that what is chosen can be read. On a phone all controls stand in one row that a finger
+#: moves, so that the picture is not far below; the bar with the menu lies over the top of the page,
+#: and points of a crowded chart are named by its legend. A control without effect is not shown.
 _ROOM = """<style>
 [data-testid="stMainBlockContainer"] {padding: 2.2rem 2.5rem 4rem}
 [data-testid="stMain"] h1 {font-size: 1.7rem; padding: 0.2rem 0}
@@ -41,21 +43,29 @@ _ROOM = """<style>
 [data-testid="stMain"] .st-key-heading button {min-height: 1.8rem; padding: 0 0.6rem}
 [data-testid="stSelectbox"] input {text-overflow: ellipsis}
 :has(> .st-key-lesson_hint) {display: none}
-@media (max-width: 768px) {
-  :has(> .st-key-lesson_hint) {display: flex}
-  [data-testid="stMainBlockContainer"] {padding: 3.75rem 1rem 4rem}
-}
+.st-key-controls [data-testid="stColumn"]:is(
+  :has([data-testid="stSelectbox"] input:disabled), :has([role="slider"][aria-disabled="true"]))
+  {display: none}
 @media (max-width: 1000px) {
   [data-testid="stMain"] [data-testid="stColumn"] {min-width: min(20rem, 100%)}
   [data-testid="stMain"] .st-key-controls [data-testid="stColumn"] {min-width: min(9rem, 100%)}
   [data-testid="stMain"] .st-key-controls [data-testid="stColumn"]:has([data-testid="stSelectbox"])
     {min-width: min(16rem, 100%)}
 }
+@media (max-width: 768px) {
+  :has(> .st-key-lesson_hint) {display: flex}
+  [data-testid="stMainBlockContainer"] {padding: 3.75rem 1rem 4rem}
+  .st-key-controls [data-testid="stHorizontalBlock"] {flex-wrap: nowrap; overflow-x: auto}
+  .st-key-frontier .textpoint {display: none}
+}
 </style>"""
 
 
 def frame(
-    title: str, own: Mapping[str, Control | Param] | None = None, heading: str | None = None
+    title: str,
+    own: Mapping[str, Control | Param] | None = None,
+    heading: str | None = None,
+    beside: Callable[[], None] | None = None,
 ) -> problem.Problem:
     """Begin a page and return the problem it looks at.
 
@@ -64,8 +74,9 @@ def frame(
     title : one of the titles in `menu.PAGES`
     own : the page's own choices by URL parameter; a widget with that `key=` edits one
     heading : what stands at the top of the page, if not the title
+    beside : draws what stands beside the heading; default: the way to two settings
     """
-    _begin(title, own, heading)
+    _begin(title, own, heading, beside)
     with st.sidebar:
         controls.choose_data()
     board = sketch.place(title)
@@ -87,14 +98,19 @@ def frame_without_data(
     title: str, own: Mapping[str, Control | Param] | None = None, heading: str | None = None
 ) -> None:
     """Begin a page that looks at no data: what was chosen for the others is kept."""
-    _begin(title, own, heading)
+    _begin(title, own, heading, None)
     with st.sidebar:
         copy_link()
         present.button()
         words.panel()
 
 
-def _begin(title: str, own: Mapping[str, Control | Param] | None, heading: str | None) -> None:
+def _begin(
+    title: str,
+    own: Mapping[str, Control | Param] | None,
+    heading: str | None,
+    beside: Callable[[], None] | None,
+) -> None:
     st.set_page_config(page_title=f"{title} · kmviz", page_icon=ICON, layout="wide")
     state.arrive(title, own, menu.named(title).opening)
     st.html(_ROOM + present.style())
@@ -104,7 +120,9 @@ def _begin(title: str, own: Mapping[str, Control | Param] | None, heading: str |
             menu.page_link(entry)
     with st.container(horizontal=True, vertical_alignment="center", key="heading"):
         st.title(heading or title, anchor=False)
-        if "a" in (own or {}):
+        if beside is not None:
+            beside()
+        elif "a" in (own or {}):
             two.buttons()
     work.bars_here()
     lesson.begin(title, place)
@@ -120,6 +138,7 @@ def finish() -> None:
     """End a page: fill in the lesson's figures, write the choices into the URL, make the rest."""
     lesson.end(handout.offer)
     present.bar()
+    parts.follow_theme()
     state.settle()
     work.catch_up()
 

@@ -89,7 +89,7 @@ def effort_map(problem: Problem, x: NDArray, y: NDArray, steps: NDArray) -> live
             halo,
             line,
             live.Points(x=star[:, 0], y=star[:, 1], names=("the query",), size=14, opacity=1.0,
-                        colors=(theme.COLORS[1],), symbols=("star",)),
+                        colors=(theme.COLORS[4],), symbols=("star",)),
             _queries(problem),
         ],
         **axes(problem),

@@ -17,6 +17,10 @@ from kmviz.ui.params import Choice, Control
 from kmviz.ui.parts import chart, look_for
 
 FOLDER = tables_folder()
+ON_THE_LINE = (
+    "On the dotted line ours is what the paper says, above it ours is more. Point at a mark to see "
+    "which figure it is."
+)
 POINTS = "Ours against the paper's, a point for each cell, and the diagonal where both agree."
 
 #: Charts of a table that stand beside one another.
@@ -64,7 +68,8 @@ def own() -> dict[str, Control]:
 
 def metrics(counts: dict[str, int]) -> list[tuple[str, str, str]]:
     """Return how many figures came out how."""
-    return [(word.capitalize(), f"{counts[word]}", WORDS[word]) for word in WORDS]
+    said = [word for word in WORDS if counts[word] or word != "different"]
+    return [(word.capitalize(), f"{counts[word]}", WORDS[word]) for word in said]
 
 
 def pictures(table: Stored) -> None:
@@ -83,6 +88,8 @@ def pictures(table: Stored) -> None:
             chart(figure, f"{table.name}_{name}", alt)
     if said := paper_reach.reached(table.frame):
         look_for(said)
+    elif "points" in found:
+        look_for(ON_THE_LINE)
 
 
 def names() -> tuple[str, ...]:

@@ -21,6 +21,28 @@ _CONFIG = {
 }
 
 
+#: Streamlit fills in a chart's colours when it is new, and runs no page when a visitor turns it
+#: light or dark: this asks for a run.
+_theme = st.components.v2.component(
+    "kmviz.theme",
+    js="""export default function ({ setTriggerValue }) {
+  const app = document.querySelector('[data-testid="stApp"]');
+  const now = () => getComputedStyle(app).colorScheme;
+  let drawn = now();
+  const watch = new MutationObserver(() => {
+    if (now() !== drawn) setTriggerValue("turned", (drawn = now()));
+  });
+  watch.observe(app, { attributes: true, attributeFilter: ["class"] });
+  return () => watch.disconnect();
+}""",
+)
+
+
+def follow_theme() -> None:
+    """Have the charts drawn anew as soon as the page turns light or dark."""
+    _theme(key="theme", on_turned_change=lambda: None)
+
+
 def chart(figure: Any, key: str, alt: str, on_select: Callable[[], None] | None = None) -> None:
     """Draw a figure.
 
@@ -34,7 +56,7 @@ def chart(figure: Any, key: str, alt: str, on_select: Callable[[], None] | None 
     if on_select is not None:
         options = {"on_select": on_select, "selection_mode": "points"}
     # What was zoomed or hidden stays so until other rows are looked at. A chart that says nothing
-    # new keeps its colours, also when the page turns light or dark: so that each is new to it.
+    # new keeps its colours: in the other theme each is new.
     rows = " ".join(str(st.session_state.get(name)) for name in _ROWS)
     figure.update_layout(uirevision=rows, meta=st.context.theme.type)
     st.plotly_chart(figure, width="stretch", key=key, alt=alt, config=_CONFIG, **options)
@@ -97,7 +119,8 @@ def take_home(
     code : the lines that rebuild what the page shows; default: data and machine
     """
     text = code if code is not None else problem.code
-    with st.expander("Take it home", icon=":material/backpack:"):
+    # A browser draws what is in a popover when it is opened: no page waits for the code's colours.
+    with st.popover("Take it home", icon=":material/backpack:", width="stretch"):
         st.code(text, language="python")
         with st.container(horizontal=True):
             _download("Python", lambda: text, f"{name}.py", "text/x-python")

@@ -210,7 +210,7 @@ def _errors(page: reduced.Page, sizes: Any) -> live.Chart:
     drawn = curves[["error", "bayes_error"]].clip(lower=least)
     at = drawn.loc[list(sizes)]
     ends = (0.8 * float(min(drawn.min().min(), machine or least)), 1.2 * float(drawn.max().max()))
-    lines = [("reduced", "error", 0), ("with the Bayes threshold", "bayes_error", 1)]
+    lines = [("reduced", "error", 2), ("with the Bayes threshold", "bayes_error", 3)]
     return live.Chart(
         key="reduced_error",
         alt="Test error against the number of vectors, with the machine's own error as a line.",
@@ -221,11 +221,11 @@ def _errors(page: reduced.Page, sizes: Any) -> live.Chart:
             live.Line(x=n[[0, -1]], y=np.full(2, max(machine, least)), width=1.5, dashed=True,
                       name=f"exact: {machine:.1f}%"),
             *(live.Line(x=n, y=drawn[column].to_numpy(), name=name, color=theme.COLORS[slot],
-                        dashed=slot == 1) for name, column, slot in lines),
+                        dashed=slot == 3) for name, column, slot in lines),
             live.Rule(x=np.array(sizes), dashed=False),
             *(live.Points(x=np.array(sizes)[:, None], y=at[[column]].to_numpy(), size=10,
                           opacity=1.0, colors=(theme.COLORS[slot],),
-                          symbols=(("circle", "diamond")[slot],)) for _, column, slot in lines),
+                          symbols=(("circle", "diamond")[slot - 2],)) for _, column, slot in lines),
         ],
     )  # fmt: skip
 

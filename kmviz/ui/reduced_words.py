@@ -42,9 +42,9 @@ def look_at_vectors(problem: Problem, page: Page, n: int) -> str:
             f"{many} support vectors."
         )
     return (
-        f"The {n} reduced vectors (large marks) need not lie on the margin, nor be training rows: "
-        f"together they weigh as the {many} support vectors (rings) do. Two of opposite sign on "
-        "nearly the same spot stand for a slope there."
+        f"The {n} reduced vectors (large marks) need not lie near the boundary, nor be training "
+        f"rows: together they weigh as the {many} support vectors (small marks) do. Two of "
+        "opposite sign on nearly the same spot stand for a slope there."
     )
 
 
@@ -59,10 +59,9 @@ def look_at_error(page: Page) -> str:
         )
     n = int(curves.index[good[0]])
     return (
-        f"{n} {'vectors err' if n > 1 else 'vector errs'} at most a quarter of a point more than "
-        f"the machine on these test rows, while ρ is still {curves['rho'][n]:.2f}: the sign needs "
-        "much less than the function. The Bayes threshold helps most where vectors are few, and "
-        "not always."
+        f"{n} {'vectors err' if n > 1 else 'vector errs'} on {curves['error'][n]:.1f}% of the test "
+        f"rows, the machine on {machine:.1f}%, while a share of ρ = {curves['rho'][n]:.2f} of the "
+        "machine is still missing: a right sign needs much less than the right value."
     )
 
 

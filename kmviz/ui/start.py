@@ -22,14 +22,13 @@ _forces = Shelf()
 
 
 def lesson_list() -> None:
-    """Draw the lessons: what each is about, for whom, how long it takes."""
-    st.subheader("Lessons: guess, look, and see why", anchor=False)
+    """Draw the lessons behind a button: what each is about, for whom, how long it takes."""
     found = [lessons.load(slug) for slug in lessons.names()]
-    for row in (found[i : i + 3] for i in range(0, len(found), 3)):
-        for column, one in zip(st.columns(3), row):
-            with column.container(border=True, height="stretch"):
-                lesson.link(one, 1, f"**{one.title}**", ":material/school:")
-                st.caption(f"{one.level.capitalize()} · {one.minutes} minutes")
+    with st.popover(f"{len(found)} lessons", icon=":material/school:", type="primary"):
+        st.caption("Guess, look, and see why: each opens the page that it is about.")
+        for one in found:
+            lesson.link(one, 1, f"**{one.title}**", ":material/school:")
+            st.caption(f"{one.level.capitalize()} · {one.minutes} minutes")
 
 
 def metrics(problem: Problem) -> list[tuple[str, str, str]]:
@@ -68,12 +67,18 @@ def machine_card(problem: Problem) -> None:
 
 
 def balance(problem: Problem) -> None:
-    """Draw the machine's weights as forces on a sheet, which they hold in balance."""
+    """Draw the machine's weights as forces on a sheet, which they hold in balance, once asked."""
+    place = st.expander(
+        "The weights as forces in balance", icon=":material/balance:", key="forces",
+        on_change="rerun",
+    )  # fmt: skip
+    if not place.open:
+        return
     found = _forces.get(problem.key, lambda: forces(problem.machine))
     low, high = problem.names
     up = float(found.force[found.force > 0].sum())
     down = float(-found.force[found.force < 0].sum())
-    with st.expander("The weights as forces in balance", icon=":material/balance:"):
+    with place:
         chart(
             figure(found.lever, found.force, (low, high)),
             "balance",

@@ -12,6 +12,7 @@ from tests.browser.harness import parameter, parameters, press, settle
 
 def test_choose_reveal_next_and_back(visit):
     page = visit("/")
+    page.get_by_role("button", name="7 lessons").click()
     page.get_by_role("button", name="What an answer costs").click()
     first, second = lessons.load("cost").parts
     panel = page.locator(".st-key-lesson")

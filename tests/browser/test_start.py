@@ -105,8 +105,6 @@ def test_charts_are_drawn_in_the_colours_of_the_theme_and_follow_a_change_of_it(
     assert {theme for theme, _ in before} == {"dark"}
     assert "#56B4E9" in [color for _, color in before]
     page.emulate_media(color_scheme="light")
-    page.locator(".st-key-query input").fill("7")
-    page.locator(".st-key-query input").press("Enter")
     page.wait_for_function(f"() => ({drawn})().every(([theme]) => theme === 'light')")
     assert "#0072B2" in [color for _, color in page.evaluate(drawn)], "all are drawn anew"
 

@@ -90,3 +90,8 @@ def test_no_error_at_all_has_a_place():
     figure = frontier(_points().assign(accuracy=[1.0, 0.999, 0.99, 0.9]), "cost")
     (exact,) = [trace for trace in figure.data if trace.name == "exact machine"]
     assert exact.y.tolist() == pytest.approx([0.5 / 1_000])
+
+
+def test_every_family_stands_in_the_legend():
+    drawn = frontier(_points(), "cost").data[1:]
+    assert {t.name for t in drawn if t.showlegend is not False} == {"exact machine", NSV}

@@ -85,14 +85,18 @@ def test_touched_vectors_are_numbered_on_the_map(clf):
     np.testing.assert_allclose(touched.x[0], machine.vectors[trace.index[1], 0], rtol=1e-6)
 
 
-def test_tradeoff_has_a_line_a_setting():
+def test_tradeoff_has_a_line_a_setting_and_one_entry_for_both_with_and_without_filter():
     table = pd.DataFrame(
-        {"setting": ["a", "a", "b"], "window": [0, 10, 0], "speedup": [9.0, 5.0, 50.0],
-         "disagreements": [0.4, 0.1, 0.2]}
+        {"setting": ["a", "a", "a", "b"], "filter": [True, True, False, True],
+         "window": [0, 10, 0, 0], "speedup": [9.0, 5.0, 7.0, 50.0],
+         "disagreements": [0.4, 0.1, 0.2, 0.2]}
     )  # fmt: skip
-    traces = by_name(nsv.tradeoff(table, (5.0, 0.1)))
-    assert list(traces["a"].customdata) == [0, 10]
-    assert traces["the present setting"].x[0] == 5.0
+    on, off, other, star = nsv.tradeoff(table, (5.0, 0.1)).data
+    assert list(on.customdata) == [0, 10]
+    assert (on.line.dash, off.line.dash) == ("solid", "dot")
+    assert [t.showlegend for t in (on, off, other)] == [True, False, True]
+    assert on.marker.color == off.marker.color != other.marker.color
+    assert star.x[0] == 5.0
 
 
 def test_figure_3_draws_f_on_linear_axes(clf):

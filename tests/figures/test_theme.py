@@ -122,3 +122,12 @@ def test_log_axes_are_told_apart_by_their_own_values():
 def test_a_log_axis_without_values_is_drawn():
     empty = theme.trace("scatter", name="a", x=[], y=[])
     assert theme.figure([empty], "x", "y", yaxis={"type": "log"}).layout.yaxis.range == (0, 1)
+
+
+def test_words_of_every_axis_are_as_dark_as_the_page_s():
+    chart = theme.figure(
+        [], "x", "y", yaxis2={"title": {"text": "z"}, "type": "log", "range": [0, 1]}
+    )
+    for axis in (chart.layout.xaxis, chart.layout.yaxis, chart.layout.yaxis2):
+        assert axis.tickfont.color == axis.title.font.color == theme.INK
+    assert chart.layout.yaxis2.title.text == "z"

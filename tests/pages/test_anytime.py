@@ -113,7 +113,7 @@ def test_the_code_to_take_home_rebuilds_the_page(order):
 
 
 def test_time_stands_beside_counts(page):
-    for kind in ("Time, one query", "Time, batch"):
+    for kind in ("Speed, one query", "Speed, batch"):
         assert float(metric(page, kind).removesuffix("x")) > 0
 
 

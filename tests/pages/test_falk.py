@@ -95,7 +95,7 @@ def test_the_error_at_home_is_that_of_the_answering_model():
     members = clf.neighborhood(model)
     machine = clf.local_machine(data.X_test[3])
     wrong = (machine.decision_function(data.X_train[members]) > 0) != (data.y_train[members] > 0)
-    assert metric(app, "Wrong at home") == f"{wrong.mean():.1%}"
+    assert metric(app, "Own points wrong") == f"{wrong.mean():.1%}"
 
 
 def test_take_home_code_makes_what_the_page_shows(page):

@@ -22,7 +22,8 @@ def test_every_stored_table_opens_with_its_command():
         assert f"python -m kmviz papers --only {name}" in stored.command
         assert stored.command in [block.value for block in app.code]
         for word, count in summary(stored.frame, stored.title).items():
-            assert metric(app, word.capitalize()) == str(count)
+            if count or word != "different":
+                assert metric(app, word.capitalize()) == str(count)
 
 
 def test_a_table_in_the_url_opens_and_a_wrong_one_does_not():

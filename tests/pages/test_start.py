@@ -5,6 +5,7 @@ import pytest
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.svm import SVC
 
+from kmviz import lessons
 from kmviz.ui import live, problem
 from tests.pages.helpers import (
     array,
@@ -255,3 +256,20 @@ def test_a_note_in_a_chart_has_no_ground_that_a_change_of_theme_would_leave_behi
     notes = figure(banana, "effort")["layout"]["annotations"]
     assert len(notes) == 2
     assert not any("bgcolor" in note for note in notes)
+
+
+def test_lessons_are_announced_beside_the_heading():
+    app = open_page()
+    announced = app.get("popover")[0]
+    assert announced.proto.popover.label == f"{len(lessons.names())} lessons"
+    rows = [list(block.children.values()) for block in app.main if hasattr(block, "children")]
+    assert [app.title[0], announced] in rows
+
+
+def test_the_weights_as_forces_are_drawn_once_they_are_asked_for():
+    app = open_page()
+    charts = [element.proto.id for element in app.get("plotly_chart")]
+    assert not any(name.endswith("balance") for name in charts)
+    app.session_state["forces"] = True
+    run(app)
+    assert figure(app, "balance")["data"]

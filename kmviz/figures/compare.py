@@ -92,6 +92,7 @@ def _prize(cost: float, error: float) -> dict[str, Any]:
         "x": float(np.log10(cost)),
         "y": float(np.log10(error)),
         "text": "<b>advised</b>",
+        "font": {"color": theme.INK},
         "showarrow": True,
         "arrowhead": 2,
         "arrowcolor": theme.INK,

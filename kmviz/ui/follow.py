@@ -228,8 +228,7 @@ def _map(problem: Problem, walk: Walk, places: Any, shown: Any, toward: Any) -> 
                 group=[toward[k] for k in shown], names=(f"pulls to {low}", f"pulls to {high}"),
                 text=[[f"asked {i + 1}" for i in k] for k in shown],
             ),
-            live.Points(x=star[:1], y=star[1:], names=("",), size=14, opacity=1.0,
-                        colors=(theme.COLORS[4],), symbols=("star",)),
+            live.Points(x=star[:1], y=star[1:], id=[walk.row], picked=walk.row, opacity=0.0),
         ],
         **maps.axes(problem),
     )  # fmt: skip

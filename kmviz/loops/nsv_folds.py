@@ -1,4 +1,4 @@
-"""Nearest support vectors: the machine of some of the rows, from kernel values of all of them.
+"""Nearest support vectors: the machine of some of the rows, from dot products of all of them.
 
 The solver is that of local models (`falk_smo`): rows that are left out have a box of nothing.
 """
@@ -8,7 +8,39 @@ from __future__ import annotations
 import numpy as np
 
 from kmviz.loops.compile import compiled_finite
+from kmviz.loops.exponential import exp32
 from kmviz.loops.falk_smo import PAD, solve, workspace
+from kmviz.loops.kernel import RADIAL
+from kmviz.loops.nsv_stages import powers
+
+
+@compiled_finite
+def kernels_of_products(kind, gamma, coef0, degree, products, beside, K):
+    """Kernel values of all pairs of rows, in float32.
+
+    Parameters
+    ----------
+    products : float32 array of shape (n, n)
+        Dot products of the rows about their mean.
+    beside : float32 array of shape (n,)
+        What is added to them, once for each row of the pair, to make them those of the rows
+        themselves; for a radial kernel, which needs none of it, the squared lengths.
+    K : float32 array of at least that shape
+    """
+    n = products.shape[0]
+    gamma, coef0 = np.float32(gamma), np.float32(coef0)
+    dots, zero, two = np.empty(n, np.float32), np.float32(0.0), np.float32(2.0)
+    for i in range(n):
+        own, row, out = beside[i], products[i], K[i, :n]
+        if kind == RADIAL:
+            for j in range(n):
+                dots[j] = -gamma * max(own + beside[j] - two * row[j], zero)
+            for j in range(n):
+                out[j] = exp32(dots[j])
+        else:
+            for j in range(n):
+                dots[j] = row[j] + own + beside[j]
+            powers(degree, gamma, coef0, dots, out)
 
 
 @compiled_finite
@@ -43,4 +75,5 @@ def warm() -> None:
     """Compile for the types in use."""
     K, side = np.eye(PAD, dtype=np.float32), np.array([1.0, -1.0])
     taken, room = np.ones(2, dtype=bool), (np.empty(PAD), np.empty(PAD))
+    kernels_of_products(RADIAL, 1.0, 0.0, 1, K[:2, :2].copy(), K[0, :2].copy(), K)
     train_part(K, np.ones(PAD, np.float32), side, taken, 1.0, 1e-3, 100, *room)

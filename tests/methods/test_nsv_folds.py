@@ -41,7 +41,9 @@ def test_the_same_machine_comes_out(svc, monkeypatch):
         np.testing.assert_array_equal(found.vectors, plain.vectors)
         np.testing.assert_allclose(found.beta, plain.beta, rtol=1e-5, atol=1e-7)
         assert found.bias == pytest.approx(plain.bias, rel=1e-5, abs=1e-7)
-        assert repr(found.kernel) == repr(plain.kernel) == repr(one.kernel)
+        for kernel in (found.kernel, one.kernel):
+            assert type(kernel) is type(plain.kernel)
+            assert kernel.plain.code == pytest.approx(plain.kernel.plain.code, rel=1e-12)
         outputs, wanted = (machine.decision_function(shifted) for machine in (one, plain))
         np.testing.assert_allclose(outputs, wanted, rtol=0, atol=3 * svc.tol)
 
@@ -110,3 +112,19 @@ def test_folds_with_a_filter_are_those_without_and_a_filter():
         weights, bias = train_filter(X[fold], Y[fold], outputs)
         said, plain = (X @ w - b for w, b in (trained.linear, (weights, bias)))
         np.testing.assert_allclose(said, plain, atol=1e-3 * np.abs(plain).max())
+
+
+@pytest.mark.parametrize("svc", [SVC(), SVC(kernel=Normalized(Polynomial(9)))], ids=["rbf", "poly"])
+def test_kernel_values_of_the_rows_left_out_are_the_machines(svc):
+    left_out = np.setdiff1d(np.arange(len(Y)), FOLDS[0])
+    found = folds.products_of(svc, X, Y).train(FOLDS[0], left_out=left_out)
+    K = found.machine.kernel(X[left_out], found.machine.vectors)
+    np.testing.assert_allclose(found.values, K, atol=1e-5)
+
+
+def test_a_kernel_too_narrow_for_float32_is_left_to_libsvm():
+    shared = folds.products_of(SVC(), X, Y)
+    assert shared._solved(FOLDS[0], RBF(50.0)) is None
+    assert shared.train(FOLDS[0], left_out=FOLDS[0]).values is not None
+    narrow = folds.products_of(SVC(gamma=50.0), X, Y).train(FOLDS[0], left_out=FOLDS[0])
+    assert narrow.values is None

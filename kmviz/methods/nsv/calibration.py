@@ -33,11 +33,15 @@ CROSS_FITTED = ("cross_fit", "left_out")
 
 @dataclass(frozen=True, eq=False)
 class Part:
-    """Calibration rows, with the machine and the filter that answer them."""
+    """Calibration rows, with the machine and the filter that answer them.
+
+    `values` are the kernel values of the rows and the machine's vectors, where they are known.
+    """
 
     machine: KernelMachine
     linear: Filter | None
     rows: NDArray[Any]
+    values: NDArray[Any] | None = None
 
 
 @dataclass(frozen=True, eq=False)
@@ -149,22 +153,27 @@ class Calibrator:
         folds = StratifiedKFold(n_folds, shuffle=True, random_state=self.random_state)
         wanted = 1 if self.calibration == "left_out" else n_folds
         dealt = list(islice(folds.split(own, y[own]), wanted))
-        found = self._trained(problem, shared, own, [learn for learn, _ in dealt])
+        found = self._trained(problem, shared, own, dealt)
         report(0.0, f"cross-fitting: {wanted} machines")
         for done, (trained, (_, ask)) in enumerate(zip(found, dealt, strict=True)):
             report((done + 1) / wanted, f"cross-fitting: machine {done + 1} of {wanted}")
-            parts.append(Part(trained.machine, trained.linear, X[own[ask]]))
+            parts.append(Part(trained.machine, trained.linear, X[own[ask]], trained.values))
         return linear, parts
 
     def _trained(
-        self, problem: BinaryProblem, shared: Products | None, own: Fold, folds: list[Fold]
+        self,
+        problem: BinaryProblem,
+        shared: Products | None,
+        own: Fold,
+        dealt: list[tuple[Fold, Fold]],
     ) -> Iterator[Trained]:
         """Yield the machine of each fold of the pair's own rows, with its filter."""
         if shared is not None:
-            yield from over_items(lambda fold: shared.train(fold, self.linear_filter), folds)
+            filtered = self.linear_filter
+            yield from over_items(lambda two: shared.train(two[0], filtered, two[1]), dealt)
             return
         assert problem.y is not None
-        X, y = problem.X[own], problem.y[own]
+        X, y, folds = problem.X[own], problem.y[own], [learn for learn, _ in dealt]
         for machine, fold in zip(train_folds(problem.estimator, X, y, folds), folds, strict=True):
             outputs = self._outputs(machine, X[fold])
             yield Trained(machine, self._filter(machine, X[fold], y[fold], outputs))

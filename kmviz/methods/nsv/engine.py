@@ -266,8 +266,10 @@ class NSVEngine(Walker):
             walker = self._walker_of(part, options)
             rungs, scale = _matching(walker, self)
             for start in range(0, len(part.rows), CHUNK):
-                X = part.rows[start : start + CHUNK]
-                walks = walker.walks(X)
+                some = slice(start, start + CHUNK)
+                X = part.rows[some]
+                known = None if part.values is None else part.values[some]
+                walks = walker.walks(X, values=known)
                 ladders = np.hstack([walks.heard, walks.partial[:, 1:]])
                 exact = scale * ladders[:, -1]
                 if regression is not None:

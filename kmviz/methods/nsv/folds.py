@@ -5,7 +5,8 @@ dot products of all of them are computed once, in one matrix product, and each f
 part: an SVC by a compiled solver that reads the kernel values of all rows in place, in float32,
 anything else (or what that solver does not get to the end of) by libsvm on a copy of its part
 (`kernel="precomputed"`). Either finds the same machine, up to the solver's tolerance. The same
-matrix gives the machine's outputs for its own rows, and the linear filter.
+matrix gives the machine's outputs for its own rows, the linear filter, and the kernel values of
+the rows that were left out.
 """
 
 from __future__ import annotations
@@ -23,7 +24,7 @@ from sklearn.svm import SVC, NuSVC
 from kmviz import kernels
 from kmviz.loops.falk_smo import PAD
 from kmviz.loops.kernel import POLYNOMIAL, RADIAL
-from kmviz.loops.nsv_folds import train_part
+from kmviz.loops.nsv_folds import kernels_of_products, train_part
 from kmviz.loops.threads import n_threads, over_items
 from kmviz.machines import KernelMachine
 from kmviz.machines.named import gamma_for, named_kernel
@@ -36,9 +37,9 @@ MANY_COLUMNS = 50
 #: What the matrices may take: that of all rows, and one for each thread.
 MOST_BYTES = 512 * 2**20
 
-#: Kernel values up to this are computed in float32, and the steps for each row after which libsvm
-#: takes over.
-LARGEST, STEPS = 1e4, 100
+#: Kernel values, and exponents of radial ones, up to which float32 computes them; and the steps for
+#: each row after which libsvm takes over.
+LARGEST, WIDEST, STEPS = 1e4, 1e2, 100
 
 Fold = NDArray[np.intp]
 
@@ -82,10 +83,19 @@ def shares_products(estimator: Any, X: NDArray[Any]) -> bool:
 
 @dataclass(frozen=True, eq=False)
 class Trained:
-    """A machine of some rows, and the linear filter that was trained on them with it, if any."""
+    """A machine of some rows, and what was found with it, if anything.
+
+    Attributes
+    ----------
+    linear : Filter or None
+        Trained on the same rows.
+    values : array of shape (n, m) or None
+        Kernel values of the rows left out and the machine's vectors, in float32.
+    """
 
     machine: KernelMachine
-    linear: Filter | None
+    linear: Filter | None = None
+    values: NDArray[np.float32] | None = None
 
 
 #: Places of the support vectors, their weights, the bias, and the outputs for all rows.
@@ -106,39 +116,76 @@ class Products:
     def __init__(self, estimator: Any, X: NDArray[Any], y: NDArray[Any]) -> None:
         given = estimator.kernel
         self.estimator, self.X, self.y = estimator, X, y
-        self.rows = np.asarray(X if isinstance(given, str) else given.embed(X), dtype=np.float64)
-        rows = self.rows
-        if _is_radial(given):  # distances stay, and less of them cancels
-            rows = rows - rows.mean(axis=0)
-        self.products = rows @ rows.T
+        self.rows = X if isinstance(given, str) else given.embed(X)
+        self.center = self.rows.mean(axis=0, dtype=np.float64)
+        with np.errstate(over="ignore", invalid="ignore"):  # which is asked about later
+            self.away = (self.rows - self.center).astype(np.float32)
+            self.products = self.away @ self.away.T
         self.weights: NDArray[Any] | None = None  # of the rows in the filter of them all
         self.known: tuple[Any, NDArray[np.float32]] | None = None
 
-    def train(self, fold: Fold, linear_filter: bool = False) -> Trained:
-        """Return the machine of some of the rows, with its filter if one is wanted."""
-        estimator, kernel = self.estimator, self.estimator.kernel
-        if isinstance(kernel, str):
-            gamma = gamma_for(estimator.gamma, self.X[fold])
-            kernel = named_kernel(kernel, gamma, estimator.degree, estimator.coef0)
-        support, beta, bias, outputs = self._solved(fold, kernel) or self._by_libsvm(fold, kernel)
+    def train(
+        self, fold: Fold, linear_filter: bool = False, left_out: Fold | None = None
+    ) -> Trained:
+        """Return the machine of some of the rows.
+
+        With its filter, if one is wanted, and its kernel values for rows that were left out.
+        """
+        kernel = self._kernel(fold)
+        solved = self._solved(fold, kernel)
+        support, beta, bias, outputs = solved or self._by_libsvm(fold, kernel)
         machine = KernelMachine(self.X[fold[support]], beta, bias, kernel)
-        return Trained(machine, self.filter(fold, outputs) if linear_filter else None)
+        linear = self.filter(fold, outputs) if linear_filter else None
+        values = None
+        if solved is not None and left_out is not None:
+            values = self._values(kernel)[np.ix_(left_out, fold[support])]
+        return Trained(machine, linear, values)
+
+    def _kernel(self, fold: Fold) -> Any:
+        """The kernel, where gamma follows from the rows of the fold."""
+        given = self.estimator
+        if not isinstance(given.kernel, str):
+            return given.kernel
+        gamma = given.gamma
+        if gamma == "scale":
+            mean, square = self.moments[:, fold].mean(axis=1)
+            variance = float(square - mean**2)
+            gamma = 1.0 / (self.X.shape[1] * variance) if variance > 0 else 1.0
+        return named_kernel(given.kernel, gamma_for(gamma, self.X), given.degree, given.coef0)
+
+    @cached_property
+    def moments(self) -> NDArray[np.float64]:
+        """Mean and mean square of the numbers of each row, about the mean of all."""
+        moved = self.X - self.X.mean(dtype=np.float64)
+        return np.array([moved.mean(axis=1), np.einsum("ij,ij->i", moved, moved) / moved.shape[1]])
+
+    @cached_property
+    def lengths(self) -> NDArray[np.float64]:
+        """Squared lengths of the rows."""
+        return np.einsum("ij,ij->i", self.rows, self.rows, dtype=np.float64)
+
+    def _is_narrow(self, plain: Any) -> bool:
+        """Tell whether float32 is enough for the kernel values."""
+        kind, gamma, coef0, degree = plain.code
+        if kind == RADIAL:
+            return bool(gamma * self.products.diagonal().max() < WIDEST)
+        with np.errstate(over="ignore"):
+            return bool(kernels.power(gamma * self.lengths + coef0, degree).max() < LARGEST)
 
     def _solved(self, fold: Fold, kernel: Any) -> Solution | None:
         """Train by the compiled solver; None where it is not for this estimator, or did not end."""
         given = self.estimator
         if type(given) is not SVC or given.class_weight is not None or given.max_iter != -1:
             return None
-        K = self._values(kernel)
-        diagonal = np.ascontiguousarray(np.diag(K))
-        if not float(np.abs(diagonal).max()) < LARGEST:
+        if not self._is_narrow(kernel.plain):
             return None
+        K = self._values(kernel)
         taken, side = np.zeros(len(self.y), dtype=bool), self.y.astype(np.float64)
         taken[fold] = True
         exact, beta = np.empty(len(K)), np.empty(len(K))
         intercept, is_solved = train_part(
-            K, diagonal, side, taken, float(given.C), float(given.tol), STEPS * len(side), exact,
-            beta,
+            K, K.diagonal().copy(), side, taken, float(given.C), float(given.tol),
+            STEPS * len(side), exact, beta,
         )  # fmt: skip
         own = beta[fold]
         support = np.flatnonzero(own)
@@ -148,16 +195,21 @@ class Products:
 
     def _values(self, kernel: Any) -> NDArray[np.float32]:
         """Kernel values of all rows in float32, filled up with zeros; the last ones are kept."""
-        if self.known is not None and self.known[0] == kernel:
-            return self.known[1]
+        known = self.known
+        if known is not None and known[0] == kernel:
+            return known[1]
         n = len(self.products)
         K = np.zeros((-(-n // PAD) * PAD,) * 2, dtype=np.float32)
-        K[:n, :n] = _of_products(kernel.plain, self.products.copy(), np.float32)
+        if kernel.plain.code[0] == RADIAL:
+            beside = self.products.diagonal().copy()
+        else:  # x.y = (x - c).(y - c) + x.c + y.c - c.c
+            beside = (self.rows @ self.center - self.center @ self.center / 2).astype(np.float32)
+        kernels_of_products(*kernel.plain.code, self.products, beside, K)
         self.known = (kernel, K)
         return K
 
     def _by_libsvm(self, fold: Fold, kernel: Any) -> Solution:
-        K = _of_products(kernel.plain, self.products[np.ix_(fold, fold)])
+        K = _of_products(kernel.plain, self.wide[np.ix_(fold, fold)])
         svc = clone(self.estimator).set_params(kernel="precomputed").fit(K, self.y[fold])
         order = np.argsort(svc.support_, kind="stable")  # file order
         support, beta = svc.support_[order], svc.dual_coef_.ravel()[order]
@@ -168,25 +220,25 @@ class Products:
         """Return the filter of some of the rows, given the machine's output for each."""
         side, exact = np.zeros(len(self.y)), np.zeros(len(self.y))
         side[fold], exact[fold] = self.y[fold], outputs
-        found, weights = filter_of_products(self.centred, self.rows, side, exact, self.weights)
+        found, weights = filter_of_products(self.products, self.away, side, exact, self.weights)
         if len(fold) == len(self.y):
             self.weights = weights
-        return found
+        return found and (found[0], found[1] + float(found[0] @ self.center))
 
     @cached_property
-    def centred(self) -> NDArray[np.float32]:
-        """Products of the rows about their mean: a filter needs no more digits."""
-        mean = self.products.mean(axis=0)
-        found = self.products - mean
-        found -= (mean - mean.mean())[:, None]
-        return found.astype(np.float32)
+    def wide(self) -> NDArray[np.float64]:
+        """The products of the rows in float64, for libsvm."""
+        rows = self.rows.astype(np.float64, copy=False)
+        if _is_radial(self.estimator.kernel):  # distances stay, and less of them cancels
+            rows = rows - self.center
+        return rows @ rows.T
 
 
 def _is_radial(kernel: Any) -> bool:
     return kernel == "rbf" if isinstance(kernel, str) else kernel.plain.code[0] == RADIAL
 
 
-def _of_products(plain: Any, products: NDArray[np.float64], dtype: Any = float) -> NDArray[Any]:
+def _of_products(plain: Any, products: NDArray[np.float64]) -> NDArray[np.float64]:
     """Turn dot products of rows into values of a plain kernel."""
     kind, gamma, coef0, degree = plain.code
     if kind == RADIAL:
@@ -196,7 +248,7 @@ def _of_products(plain: Any, products: NDArray[np.float64], dtype: Any = float) 
         products += squares
         np.maximum(products, 0.0, out=products)
         products *= -gamma
-        return np.exp(products.astype(dtype, copy=False))
+        return np.exp(products)
     if kind == POLYNOMIAL:
-        return kernels.power((gamma * products + coef0).astype(dtype, copy=False), degree)
+        return kernels.power(gamma * products + coef0, degree)
     return products

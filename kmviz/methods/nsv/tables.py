@@ -32,9 +32,6 @@ ORDER = 5.0  # putting a vector in its place
 REDUCED = {8: 0.09, 4: 0.04}  # a kernel value of a reduced vector, for each column, and
 STAGE = 20.0  # a stage of them
 
-#: Steps from the directions of a machine to those of one that lacks a tenth of its rows.
-ITERATIONS = 2
-
 #: Vectors of more values than this are stored in float32, where it holds them: they no longer fit
 #: a core's cache.
 SMALL = 2**17
@@ -97,15 +94,13 @@ def principal_directions(rows: NDArray[Any], q: int) -> NDArray[np.float64]:
     return (axes / np.sqrt(np.maximum(squares, 1e-300))).T @ rows
 
 
-def nearby_directions(rows: NDArray[Any], near: NDArray[Any]) -> NDArray[np.float64]:
-    """Return the same by a few steps of subspace iteration from directions of nearly the same rows.
+def nearby_directions(rows: NDArray[Any], near: NDArray[Any]) -> NDArray[Any]:
+    """Return the same by a step of subspace iteration from directions of nearly the same rows.
 
     That takes a fraction of the time. What lies between the last directions and the next may
     differ; the span hardly tells less of the rows.
     """
-    axes = near.T.astype(np.float64)
-    for _ in range(ITERATIONS):
-        axes = np.linalg.qr(rows.T @ (rows @ axes))[0]
+    axes = np.linalg.qr(rows.T @ (rows @ near.T))[0]
     along = rows @ axes
     turn = np.linalg.eigh(along.T @ along)[1][:, ::-1]  # the longest first
     return np.ascontiguousarray((axes @ turn).T)
@@ -131,11 +126,11 @@ def build_tables(
     `near` are principal directions of a machine that is nearly the same, where there is one.
     """
     form = ordering_kernel(machine.kernel, options)
-    embedded = form.embed(machine.vectors.astype(np.float64, copy=False))
+    wide = np.dtype(np.float64) if near is None else near.dtype
+    embedded = form.embed(machine.vectors.astype(wide, copy=False))
     d = embedded.shape[1]
-    if near is not None:
-        dtype = near.dtype
-    else:
+    dtype = wide
+    if near is None:
         narrow = embedded.size > SMALL and machine.fits_float32
         dtype = np.dtype(np.float32 if narrow else np.float64)
     q = options.n_components

@@ -135,8 +135,14 @@ class Walker:
             return self.embed(X)
         return X if X.dtype == dtype and X.flags.carray else np.require(X, dtype, ["C", "W"])
 
-    def walks(self, X: NDArray[Any], tables: loops.Tables | None = None) -> Walks:
-        """Walk rows to the end."""
+    def walks(
+        self,
+        X: NDArray[Any],
+        tables: loops.Tables | None = None,
+        values: NDArray[Any] | None = None,
+    ) -> Walks:
+        """Walk rows to the end; `values` are their kernel values, where another machine's walk is
+        recorded and they are known."""
         t = tables or self.tables
         if not self.compiled:
             return self._plain_walks(t, X)
@@ -148,7 +154,8 @@ class Walker:
         rows, limits, answers = self.embed(X), endless(t), Answers.empty(n)
         known = UNKNOWN[rows.dtype]
         if self.is_other:
-            known = np.require(self.form.plain(rows, t.vectors), rows.dtype, ["C", "W"])
+            values = self.form.plain(rows, t.vectors) if values is None else values
+            known = np.require(values, rows.dtype, ["C", "W"])
 
         def work(start: int, stop: int) -> None:
             part = slice(start, stop)
@@ -165,8 +172,8 @@ class Walker:
             if stop < n:
                 last = (last[0].copy(), last[1].copy())
             kept = (found.heard[part], found.partial[part], *last)
-            values = known[part] if self.is_other else known
-            loops.answer(t, limits, rows[part], values, stop - start, *answers.of(part), *kept)
+            own = known[part] if self.is_other else known
+            loops.answer(t, limits, rows[part], own, stop - start, *answers.of(part), *kept)
 
         over_chunks(work, n, 64)
         return found

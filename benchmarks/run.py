@@ -24,7 +24,7 @@ import pandas as pd
 
 HERE = Path(__file__).resolve().parent
 RESULTS = HERE / "results"
-PACKAGES = ("kmviz", "numpy", "scipy", "scikit-learn", "numba")
+PACKAGES = ("numpy", "scipy", "scikit-learn", "numba")
 #: Named where they are installed.
 PEERS = ("scikit-learn-intelex", "onnxruntime")
 
@@ -55,9 +55,11 @@ def load(name: str) -> ModuleType:
 
 def machine() -> str:
     """Return what the figures depend on: processor, system, versions."""
+    from kmviz import __version__  # of this checkout: what was installed may say another
+
     there = {dist.name for dist in distributions()}
     named = (*PACKAGES, *(name for name in PEERS if name in there))
-    versions = ", ".join(f"{name} {version(name)}" for name in named)
+    versions = ", ".join([f"kmviz {__version__}", *(f"{name} {version(name)}" for name in named)])
     return f"{processor()}, {platform.system()}, Python {platform.python_version()}, {versions}"
 
 

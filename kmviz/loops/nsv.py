@@ -225,20 +225,26 @@ def read(limits, filtered, spent, heard, partial, output, touched, stage):
         output[r], touched[r], stage[r] = partial[r, k], spent[-1] + k, BY_WALK
 
 
+def example(dtype: Any) -> tuple[Tables, Limits]:
+    """A machine of two vectors and two stages, and limits that nothing passes, to compile for."""
+    rows, ones = np.ones((2, 2), dtype=dtype), np.ones(2, dtype=dtype)
+    tables = Tables(
+        kind=RADIAL, gamma=1.0, coef0=0.0, degree=1, order=NEAREST, approximate=True,
+        filtered=True, bias=0.0, linear_bias=0.0, vectors=rows, beta=np.ones(2),
+        weights=ones, linear=ones, basis=rows, coordinates=rows, lengths=ones,
+        ends=np.array([1, 2]), sides=np.arange(2), n_first=2, unit=False,
+        before=0, asked=0,
+    )  # fmt: skip
+    return tables, Limits(-9.0, 9.0, -np.ones(2), np.ones(2), -np.ones(3), np.ones(3))
+
+
 def warm() -> None:
     """Compile for the types in use."""
-    limits = Limits(-9.0, 9.0, -np.ones(2), np.ones(2), -np.ones(3), np.ones(3))
     output, touched, stage = np.empty(2), np.empty(2, np.int64), np.empty(2, np.int64)
     kept = (np.zeros((2, 3)), np.empty((2, 3)), np.empty(3, np.int64), np.empty(3))
     for dtype in (np.float32, np.float64):
-        rows, ones = np.ones((2, 2), dtype=dtype), np.ones(2, dtype=dtype)
-        tables = Tables(
-            kind=RADIAL, gamma=1.0, coef0=0.0, degree=1, order=NEAREST, approximate=True,
-            filtered=True, bias=0.0, linear_bias=0.0, vectors=rows, beta=np.ones(2),
-            weights=ones, linear=ones, basis=rows, coordinates=rows, lengths=ones,
-            ends=np.array([1, 2]), sides=np.arange(2), n_first=2, unit=False,
-            before=0, asked=0,
-        )  # fmt: skip
-        left = filter_rows(ones, 0.0, -9.0, 9.0, rows, output, touched, stage)
-        answer(tables, limits, rows, np.empty((1, 0), dtype), left, output, touched, stage, *kept)
+        t, limits = example(dtype)
+        left = filter_rows(t.linear, 0.0, -9.0, 9.0, t.vectors, output, touched, stage)
+        known = np.empty((1, 0), dtype)
+        answer(t, limits, t.vectors, known, left, output, touched, stage, *kept)
     read(limits, True, np.zeros(2, np.int64), *kept[:2], output, touched, stage)

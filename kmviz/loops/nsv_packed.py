@@ -11,9 +11,7 @@ from typing import Any
 import numpy as np
 
 from kmviz.loops.compile import compiled
-from kmviz.loops.kernel import RADIAL
-from kmviz.loops.nsv import Limits, Tables, answer, filter_rows
-from kmviz.loops.nsv_order import NEAREST
+from kmviz.loops.nsv import Limits, Tables, answer, example, filter_rows
 from kmviz.loops.nsv_reduced import Early, decide_early, filter_scaled
 
 #: Rows that stay in the cache from filter to reduced vectors.
@@ -151,14 +149,7 @@ def respond(
 
 def warm() -> None:
     """Compile for the types in use."""
-    limits = Limits(-9.0, 9.0, -np.ones(1), np.ones(1), -np.ones(3), np.ones(3))
     output, touched, stage = np.empty(2), np.empty(2, np.int64), np.empty(2, np.int64)
     for dtype in (np.float32, np.float64):
-        rows, ones = np.ones((2, 2), dtype=dtype), np.ones(2, dtype=dtype)
-        tables = Tables(
-            kind=RADIAL, gamma=1.0, coef0=0.0, degree=1, order=NEAREST, approximate=True,
-            filtered=True, bias=0.0, linear_bias=0.0, vectors=rows, beta=np.ones(2),
-            weights=ones, linear=ones, basis=rows, coordinates=rows, lengths=ones,
-            ends=np.array([2]), sides=np.arange(2), n_first=2, unit=False, before=0, asked=0,
-        )  # fmt: skip
-        respond(*pack(None, tables, limits, True), rows, output, touched, stage)
+        tables, limits = example(dtype)
+        respond(*pack(None, tables, limits, True), tables.vectors, output, touched, stage)

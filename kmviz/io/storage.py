@@ -192,12 +192,22 @@ def load(path: File, trusted: Iterable[str] = ()) -> Any:
         from kmviz.io.cells import load_cells
 
         return load_cells(path)
+    content, name = _content(path)
+    return built(content, name, [*trusted_types(), *trusted])
+
+
+def built(content: bytes, name: str, allowed: list[str]) -> Any:
+    """Return the estimator in a file, which may consist of types with these full names.
+
+    Raises
+    ------
+    StorageError
+        As `load` does.
+    """
     from skops import io as skops
     from skops.io.exceptions import UntrustedTypesFoundException
 
-    content, name = _content(path)
     refuse_foreign(content, name)
-    allowed = [*trusted_types(), *trusted]
     try:
         with ZipFile(io.BytesIO(content)) as archive:
             schema_of(archive, name)

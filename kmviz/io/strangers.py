@@ -4,8 +4,9 @@
 SVM and the steps before it, nothing that starts processes, writes folders, trains for minutes or
 unfolds to more vectors or columns than a page can serve.
 
-What is taken is asked in the server's own process: within these limits a page's thousands of rows
-take it some seconds, done by the pool that bounds all long work, and some hundred megabytes.
+`kmviz.io.trial` has a child process load and ask a model first. What has passed is asked in the
+server's own process: within these limits a page's thousands of rows take it some seconds, done by
+the pool that bounds all long work, and some hundred megabytes.
 """
 
 from __future__ import annotations
@@ -19,7 +20,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from kmviz.io.bombs import nodes
-from kmviz.io.storage import DAMAGED, StorageError, load, refuse_foreign, schema_of
+from kmviz.io.storage import DAMAGED, StorageError, built, refuse_foreign, schema_of
 from kmviz.machines import KernelMachine
 from kmviz.machines.unwrap import first_steps, last_step
 
@@ -83,7 +84,7 @@ def load_from_stranger(content: bytes, name: str) -> Any:
             f"{', '.join(MACHINES)}, alone or behind {', '.join(STEPS)}: store that part of it. "
             "kmviz.load reads the rest on your own machine."
         )
-    estimator = load(content)
+    estimator = built(content, name, sorted(ALLOWED))
     _refuse_no_machine(estimator, name)
     try:
         for step in [*first_steps(estimator), last_step(estimator)]:

@@ -10,6 +10,7 @@ import streamlit as st
 
 from kmviz.io.storage import StorageError
 from kmviz.io.strangers import MACHINES, load_from_stranger
+from kmviz.io.trial import refuse_harmful
 from kmviz.ui.prepare import literal
 from kmviz.ui.problem import Problem
 
@@ -83,6 +84,10 @@ def _read() -> None:
 
 
 def read(content: bytes, name: str) -> Model:
-    """Return the model in a file; StorageError where it is none that can be compared."""
+    """Return the model in a file; StorageError where it is none that can be compared.
+
+    It is tried in a process of its own first: what takes too much, or breaks, does so there.
+    """
+    refuse_harmful(content, name)
     estimator = load_from_stranger(content, name)
     return Model(estimator, hashlib.sha256(content).hexdigest(), name)

@@ -12,6 +12,7 @@ from streamlit.testing.v1 import AppTest
 import kmviz
 from kmviz.evaluation import compare as evaluation
 from kmviz.io.storage import StorageError, dumps
+from kmviz.io.strangers import load_from_stranger
 from kmviz.ui import anytime, compare, falk, live, model, nsv, parts, reduced, svtree, work
 from tests.pages.helpers import ROOT, array, figure, live_arrays, live_at, open_page, run
 
@@ -237,7 +238,7 @@ def test_a_fitted_model_is_read_and_others_are_refused():
         (b"nonsense", "not a skops file"),
     ]:
         with pytest.raises(StorageError, match=said):
-            model.read(content, "other.skops")
+            load_from_stranger(content, "other.skops")
 
 
 def odd_models():
@@ -254,7 +255,7 @@ def test_a_model_that_lacks_something_is_refused_in_words():
     for said, models in odd_models().items():
         for odd in models:
             with pytest.raises(StorageError, match=said):
-                model.read(dumps(odd), "odd.skops")
+                load_from_stranger(dumps(odd), "odd.skops")
 
 
 def test_what_a_visitor_with_a_model_takes_home_is_made_of_that_model(monkeypatch, tmp_path):

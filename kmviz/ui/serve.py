@@ -16,13 +16,18 @@ from __future__ import annotations
 import ctypes
 import gc
 import sys
+import time
+from collections.abc import Callable
 from importlib import import_module
 from pkgutil import iter_modules
+from threading import Thread
 
 from streamlit.web.cli import main
 
 from kmviz import ui
 
+#: Seconds after which free memory is given back.
+GIVE_BACK = 10.0
 _ASIDE = ("kmviz.ui.serve", "kmviz.ui.warm")
 _M_ARENA_MAX = -8  # of malloc.h
 _QUIET = ("--server.fileWatcherType", "none", "--runner.postScriptGC", "false")
@@ -36,9 +41,20 @@ def preload() -> None:
 
 
 def share_heaps() -> None:
-    """Let all threads take memory from two heaps: one of each thread's own would never shrink."""
-    if sys.platform == "linux" and hasattr(library := ctypes.CDLL(None), "mallopt"):
+    """Let all threads take memory from two heaps, and give back again and again what is free there.
+
+    One heap for each thread would never shrink, and two shrink by themselves at their ends alone:
+    what a class of visitors leaves free between things that are kept would stay with the server.
+    """
+    if sys.platform == "linux" and hasattr(library := ctypes.CDLL(None), "malloc_trim"):  # of glibc
         library.mallopt(_M_ARENA_MAX, 2)
+        Thread(target=_give_back, args=(library.malloc_trim,), daemon=True).start()
+
+
+def _give_back(trim: Callable[[int], int]) -> None:
+    while True:
+        time.sleep(GIVE_BACK)
+        trim(0)
 
 
 if __name__ == "__main__":

@@ -27,6 +27,7 @@ from kmviz import ExactClassifier
 from kmviz.evaluation.faithful import ReadingError, refuse_unlike
 from kmviz.evaluation.trial import PromiseWarning
 
+pytestmark = pytest.mark.usefixtures("hasty")
 X, Y = make_classification(
     900, n_features=8, n_informative=6, class_sep=0.6, flip_y=0.1, random_state=0
 )

@@ -21,6 +21,7 @@ from kmviz.evaluation.faithful import ReadingError
 from kmviz.evaluation.trial import PromiseWarning
 from kmviz.machines.reading import read_value
 
+pytestmark = pytest.mark.usefixtures("hasty")
 X, Y = make_classification(
     500, n_features=6, n_informative=4, class_sep=0.6, flip_y=0.1, random_state=0
 )

@@ -65,18 +65,25 @@ def context() -> Iterator[BrowserContext]:
 def visit(address: str, context: BrowserContext) -> Iterator[Callable[..., Page]]:
     """Open a path of the app in a fresh session and wait until it is drawn (`rest`).
 
+    What `before` does with the page it does before anything is fetched.
     At the end of the test no page may have raised, logged an error or asked another host.
     """
     complaints: list[str] = []
     pages: list[Page] = []
 
-    def opened(path: str = "/", dark: bool = False, rest: bool = True) -> Page:
+    def opened(
+        path: str = "/",
+        dark: bool = False,
+        rest: bool = True,
+        before: Callable[[Page], object] = lambda page: None,
+    ) -> Page:
         page = context.new_page()
         pages.append(page)
         page.emulate_media(color_scheme="dark" if dark else "light")
         page.on("console", lambda message: _note_console(message, complaints))
         page.on("pageerror", lambda error: complaints.append(f"page error: {error}"))
         page.on("request", lambda request: _note_request(request.url, complaints))
+        before(page)
         page.goto(address + path)
         return settle(page) if rest else page
 

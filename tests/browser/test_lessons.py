@@ -47,9 +47,12 @@ def test_choose_reveal_next_and_back(visit):
     assert "lesson" not in parameters(page)
 
 
-def test_a_hasty_class_walks_through_all_lessons(visit):
+def test_a_hasty_class_walks_through_the_lessons(visit):
+    """All but the last, which compares: what it measures takes a while, and is tested elsewhere."""
     walk = [
-        (slug, *one) for slug in lessons.names() for one in enumerate(lessons.load(slug).parts, 1)
+        (slug, *one)
+        for slug in lessons.names()[:-1]
+        for one in enumerate(lessons.load(slug).parts, 1)
     ]
     page = visit(address_of(*walk[0]), rest=False)
     panel = page.locator(".st-key-lesson")
@@ -67,7 +70,7 @@ def test_a_hasty_class_walks_through_all_lessons(visit):
             expect(panel).not_to_contain_text("moved on from the view")
         if (slug, number) != walk[-1][:2]:
             panel.get_by_text("Next", exact=True).first.click()  # another is on its way out
-    expect(page.locator("h1").first).to_have_text("Which method suits this data?")
+    expect(page.locator("h1").first).to_have_text("Support vector tree")
     parameter(page, "part", "2")
 
 

@@ -23,14 +23,16 @@ def address(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
 
 
 class Traffic:
-    """What goes over the websockets of a page from now on."""
+    """What goes over the websockets of a page."""
 
-    def __init__(self, page: Page) -> None:
+    def __init__(self) -> None:
         self.sent: list[bytes] = []
         self.received: list[int] = []
-        page.on("websocket", self._watch)
 
-    def _watch(self, socket) -> None:
+    def watch(self, page: Page) -> None:
+        page.on("websocket", self._listen)
+
+    def _listen(self, socket) -> None:
         socket.on("framesent", lambda frame: self.sent.append(frame))
         socket.on("framereceived", lambda frame: self.received.append(len(frame)))
 
@@ -61,15 +63,16 @@ def press(page: Page, key: str, times: int = 1) -> None:
 @pytest.fixture
 def watched(visit: Callable[..., Page]) -> tuple[Page, Traffic]:
     """The demo page with its traffic watched from the first message on."""
-    page = visit("/?w=10")
-    traffic = Traffic(page)
-    page.reload()
-    settle(page)
+    traffic = Traffic()
+    page = visit("/?w=10", before=traffic.watch)
     at_value(page, 10)
     return page, traffic
 
 
-@pytest.mark.parametrize("w", [0, 25, 60])
+VIEWS = ("effort", "trajectory", "effort_map", "histogram", "neighbors", "tree_path")
+
+
+@pytest.mark.parametrize("w", [0, 60])
 def test_what_is_drawn_is_what_python_said_at_the_value_of_the_url(visit, w):
     page, a = visit(f"/?w={w}"), arrays()
     at_value(page, w)
@@ -85,6 +88,9 @@ def test_what_is_drawn_is_what_python_said_at_the_value_of_the_url(visit, w):
     assert len(drawn(page, "neighbors", 0, "shown")) == 1 + i % len(a.bank)
     expect(root(page).locator(".numbers")).to_contain_text(f"{a.steps[i].mean():.1f}")
     expect(root(page).locator(".numbers")).to_contain_text(f"{SIDE} x {SIDE}")
+    for key in VIEWS:
+        image = root(page).locator(f'[data-kmviz-view="{key}"]').get_by_role("img")
+        assert len(image.get_attribute("aria-label")) > 10, "each view says what it shows"
 
 
 def test_a_drag_sends_nothing_until_it_is_released_and_then_one_message(watched):
@@ -291,13 +297,6 @@ def test_on_a_phone_views_stand_in_one_column_and_nothing_is_cut(visit):
     assert said["y"] < bar["y"] + bar["height"], "the value stands beside the slider"
     assert page.evaluate("document.documentElement.scrollWidth") <= 390
     page.set_viewport_size({"width": 1400, "height": 1000})
-
-
-def test_each_view_says_what_it_shows(visit):
-    page = visit("/")
-    for key in ("effort", "trajectory", "effort_map", "histogram", "neighbors", "tree_path"):
-        image = root(page).locator(f'[data-kmviz-view="{key}"]').get_by_role("img")
-        assert len(image.get_attribute("aria-label")) > 10
 
 
 def test_the_pointer_over_a_map_shows_who_answers_there(watched):

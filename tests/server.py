@@ -19,7 +19,7 @@ def free_port() -> int:
 
 def wait_until_healthy(address: str, process: subprocess.Popen, log: Path) -> None:
     """Return once the app says that it is well; fail with its log if it ends or takes too long."""
-    deadline = time.monotonic() + 90
+    deadline = time.monotonic() + 300
     while time.monotonic() < deadline:
         assert process.poll() is None, log.read_text()
         try:
@@ -28,4 +28,4 @@ def wait_until_healthy(address: str, process: subprocess.Popen, log: Path) -> No
                     return
         except (urllib.error.URLError, ConnectionError, TimeoutError):
             time.sleep(0.2)
-    raise AssertionError(f"the app did not answer within 90 s:\n{log.read_text()}")
+    raise AssertionError(f"the app did not answer within 300 s:\n{log.read_text()}")

@@ -18,7 +18,7 @@ ROOT = Path(__file__).resolve().parents[2]
 
 def open_page(file: str = "app.py", **params: Any) -> AppTest:
     """Run the app, go to a page as a link with these URL parameters would, and run it."""
-    app = AppTest.from_file(str(ROOT / "app.py"), default_timeout=60)
+    app = AppTest.from_file(str(ROOT / "app.py"), default_timeout=300)
     if file != "app.py":
         app.switch_page(file)
     for name, value in params.items():

@@ -24,6 +24,12 @@ def banana():
     return open_page(data="banana")
 
 
+@pytest.fixture(scope="module")
+def plain():
+    """What a bare link chooses."""
+    return dict(chosen(open_page()))
+
+
 def chosen(app):
     """Every choice, drawn by a widget or not."""
     return app.session_state["kmviz.kept"]
@@ -118,8 +124,8 @@ def test_a_deep_link_rebuilds_the_view():
         {"pair": "%%%"},
     ],
 )
-def test_what_is_off_in_the_url_falls_back_to_the_default(params):
-    session, plain = chosen(open_page(**params)), chosen(open_page())
+def test_what_is_off_in_the_url_falls_back_to_the_default(params, plain):
+    session = chosen(open_page(**params))
     for name in ("data", "kernel", "C", "gamma", "degree", "query", "seed", "n", "noise"):
         assert session[name] == plain[name]
 

@@ -132,16 +132,16 @@ def test_what_is_off_in_the_url_falls_back_to_the_default(params, plain):
 
 @pytest.mark.parametrize("params", [{"gamma": "inf"}, {"C": "abc"}, {"query": "-1"}])
 def test_what_is_off_beside_a_data_set_falls_back_to_that_sets_default(params):
-    session = chosen(open_page(data="two_spirals", **params))
-    plain = chosen(open_page(data="two_spirals"))
+    session = chosen(open_page(data="two_spirals", n=100, **params))
+    plain = chosen(open_page(data="two_spirals", n=100))
     assert (session["C"], session["gamma"]) == (plain["C"], plain["gamma"])
     assert plain["gamma"] != "scale", "a spiral takes a narrow kernel"
 
 
 def test_no_gamma_means_scale_where_the_link_says_anything_of_the_machine():
-    session = chosen(open_page(data="two_spirals", C="3"))
+    session = chosen(open_page(data="two_spirals", n=100, C="3"))
     assert (session["C"], session["gamma"]) == (3.0, "scale")
-    session = chosen(open_page(data="two_spirals", kernel="poly"))
+    session = chosen(open_page(data="two_spirals", n=100, kernel="poly"))
     assert (session["C"], session["gamma"], session["degree"]) == (10.0, "scale", 3)
 
 

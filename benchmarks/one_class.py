@@ -1,9 +1,10 @@
 """Bounds over a kd-tree of the vectors: where they pay, and where they do not.
 
 One-class machines have weights of one sign, two-class machines of both: what cancels cannot be
-bounded. Columns are brought to 0 .. 1; gamma is libsvm's own default there, or narrower. Ratios are
-times faster than the exact float32 machine (and than scikit-learn's own `predict`), in CPU time on
-one thread, in one run.
+bounded. `by_tree` says which way `fit` chose: where it is not the tree, the sum answers. Columns
+are brought to 0 .. 1; gamma is libsvm's own default there, or narrower. Ratios are times faster
+than the exact float32 machine (and than scikit-learn's own `predict`), in CPU time on one thread,
+in one run.
 """
 
 from __future__ import annotations
@@ -70,7 +71,8 @@ def measured(
     own, blas, bounds = times
     return {
         "data": name, "machine": type(model).__name__, "gamma": width, "vectors": exact.n_vectors_,
-        "kernel_values": float(tree.steps(queries).mean()), "differ": differ,
+        "by_tree": tree.uses_tree_, "kernel_values": float(tree.steps(queries).mean()),
+        "differ": differ,
         "batch_vs_blas": blas[0] / bounds[0], "single_vs_blas": blas[1] / bounds[1],
         "batch_vs_own": own[0] / bounds[0], "single_vs_own": own[1] / bounds[1],
     }  # fmt: skip

@@ -6,7 +6,8 @@ All weights of a one-class machine have one sign, so that its sum can be bounded
 node of a kd-tree gives linear bounds on exp (`kmviz.loops.kernel_tree`), and the widest node is
 opened until the interval around f(x) leaves 0 behind. Where weights of both signs cancel, as in
 an SVC, the interval is as wide as what cancels, and most of the tree is opened: correct, but
-slower than the plain sum.
+slower than the plain sum. So `fit` prices both ways on rows of X, and the sum answers where it
+takes less.
 
 Departures
 ----------
@@ -31,6 +32,7 @@ from kmviz.kernels import RBF, is_known
 from kmviz.loops.kernel_tree import close_tree
 from kmviz.loops.threads import over_chunks
 from kmviz.machines import KernelMachine
+from kmviz.machines.shared import SharedMachines
 from kmviz.machines.soundness import shaped, within
 from kmviz.methods.base import BinaryProblem, MachineClassifier
 from kmviz.methods.sums import SumEngine
@@ -42,6 +44,12 @@ Ints = NDArray[np.intp]
 #: What bounding a node costs, in kernel values: two distances more, and two exponentials more.
 NODE_COST = 3.0
 
+#: What a query took on one computer, in nanoseconds, and then for each column: by the tree at all,
+#: for a node and for a kernel value; by the sum at all and for a vector. The way that answers is
+#: chosen by these, so that a fit does not depend on how busy a computer is.
+TREE, NODE, VALUE = (49.0, 0.0), (101.0, 2.15), (7.8, 0.21)
+SUM, VECTOR = (61.0, 3.8), (1.44, 0.019)
+
 #: Rows on which the nodes that a query opens are counted.
 COUNTED = 100
 
@@ -51,8 +59,9 @@ NONE = np.empty((0, 0))
 class KernelTreeClassifier(MachineClassifier):
     """The exact machine's answer from bounds over groups of vectors.
 
-    For a fitted `OneClassSVM` with a radial kernel; other radial machines are answered as surely,
-    but not sooner. A machine of another kernel is summed whole.
+    For a fitted `OneClassSVM` with a radial kernel. Where rows of X open so many nodes that the
+    plain sum takes less, as under most two-class machines, it answers: in float32, with the signs
+    of float64. A machine of another kernel is summed whole.
 
     Parameters
     ----------
@@ -68,18 +77,20 @@ class KernelTreeClassifier(MachineClassifier):
         The exact machine.
     overhead_ : float
         What bounding the nodes costs a query beside its kernel values, on average over rows of X.
+    uses_tree_ : bool
+        Whether the tree answers, and not the sum (a list for more than two classes).
 
     Examples
     --------
     >>> from sklearn.datasets import make_blobs
     >>> from sklearn.svm import OneClassSVM
     >>> from kmviz import KernelTreeClassifier
-    >>> X, _ = make_blobs(600, centers=3, random_state=0)
-    >>> clf = KernelTreeClassifier(OneClassSVM(nu=0.2, gamma=0.05)).fit(X)
+    >>> X, _ = make_blobs(2_000, centers=3, random_state=0)
+    >>> clf = KernelTreeClassifier(OneClassSVM(nu=0.5, gamma=0.01)).fit(X)
     >>> bool((clf.predict(X) == clf.estimator_.predict(X)).all())
     True
-    >>> bool(clf.steps(X).mean() < 0.5 * clf.machine_.n_vectors)
-    True
+    >>> clf.uses_tree_, bool(clf.steps(X).mean() < 0.5 * clf.machine_.n_vectors)
+    (True, True)
     """
 
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
@@ -96,8 +107,29 @@ class KernelTreeClassifier(MachineClassifier):
         is_radial = is_known(machine.kernel) and isinstance(machine.kernel.plain, RBF)
         if not is_radial or not np.any(machine.beta):
             return SumEngine(machine, dtype="float64")
-        rows = problem.X
-        return KernelTreeEngine(machine, self.leaf_size).usual(rows[:: -(-len(rows) // COUNTED)])
+        rows = problem.X[:: -(-len(problem.X) // COUNTED)]
+        engine = KernelTreeEngine(machine, self.leaf_size).usual(rows)
+        return engine if engine.pays else SurelySummed(machine)
+
+    @property
+    def uses_tree_(self) -> Any:
+        """Whether the tree answers, and not the sum."""
+        found = [isinstance(engine, KernelTreeEngine) for engine in self.engines_]
+        return found[0] if len(found) == 1 else found
+
+
+class SurelySummed(SumEngine):
+    """All terms at once in float32, and in float64 where that leaves the sign in doubt."""
+
+    shared: SharedMachines
+
+    def __init__(self, machine: KernelMachine) -> None:
+        super().__init__(machine, dtype="float32")
+        self.shared = SharedMachines([machine])
+
+    def run(self, X: NDArray[Any]) -> tuple[Floats, Ints]:
+        output = self.shared.outputs(X)[:, 0]
+        return output, np.full(len(X), self.machine.n_vectors, dtype=np.intp)
 
 
 @dataclass(frozen=True, eq=False)
@@ -159,6 +191,10 @@ def _described(rows: Floats, beta: Floats) -> tuple[Any, ...]:
     return rows.min(axis=0), rows.max(axis=0), mean, spread, weight
 
 
+def _price(price: tuple[float, float], d: int) -> float:
+    return price[0] + price[1] * d
+
+
 class KernelTreeEngine:
     """One radial machine and the trees over its vectors."""
 
@@ -169,6 +205,7 @@ class KernelTreeEngine:
     beta: Floats
     radius: float
     overhead: float = 0.0
+    pays: bool = True
 
     def __init__(self, machine: KernelMachine, leaf_size: int) -> None:
         self.machine = machine
@@ -197,9 +234,15 @@ class KernelTreeEngine:
         within("n_roots", tree.n_roots, 1, n + 1)
 
     def usual(self, X: NDArray[Any]) -> KernelTreeEngine:
-        """Return a copy that knows how many nodes rows open that stand for queries."""
-        known = copy(self)
-        known.overhead = NODE_COST * float(self._closed(X)[2].mean())
+        """Return a copy that knows how many nodes rows open that stand for queries.
+
+        And whether that takes less time than the sum (`pays`).
+        """
+        known, d = copy(self), self.vectors.shape[1]
+        _, steps, looked = self._closed(X)
+        known.overhead = NODE_COST * float(looked.mean())
+        tree = _price(TREE, d) + looked.mean() * _price(NODE, d) + steps.mean() * _price(VALUE, d)
+        known.pays = bool(tree < _price(SUM, d) + self.machine.n_vectors * _price(VECTOR, d))
         return known
 
     def run(self, X: NDArray[Any]) -> tuple[Floats, Ints]:

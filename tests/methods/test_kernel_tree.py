@@ -15,9 +15,9 @@ from kmviz.loops.kernel_tree import mean_bounds
 from kmviz.machines import KernelMachine
 from kmviz.methods.kernel_tree import KernelTreeEngine, grown
 
-X, _ = make_blobs(400, centers=3, random_state=0)
-MODEL = OneClassSVM(nu=0.3, gamma=0.5).fit(X[:200])
-CLF = KernelTreeClassifier(FrozenEstimator(MODEL)).fit(X[200:])
+X, _ = make_blobs(1600, centers=3, random_state=0)
+MODEL = OneClassSVM(nu=0.5, gamma=0.01).fit(X[:1400])
+CLF = KernelTreeClassifier(FrozenEstimator(MODEL)).fit(X[1400:])
 
 
 @parametrize_with_checks([KernelTreeClassifier()])
@@ -27,16 +27,32 @@ def test_scikit_learns_own_checks(estimator, check):
 
 def test_one_class_is_answered_by_few_values_and_exactly():
     np.testing.assert_array_equal(CLF.predict(X), MODEL.predict(X))
-    assert CLF.steps(X).mean() < 0.8 * CLF.machine_.n_vectors
+    assert CLF.steps(X).mean() < 0.2 * CLF.machine_.n_vectors
     assert CLF.overhead_ > 0
+    assert CLF.uses_tree_
+
+
+def test_what_opens_most_of_the_tree_is_summed(tmp_path):
+    narrow = OneClassSVM(nu=0.5, gamma=50.0).fit(X[:1400])
+    clf = KernelTreeClassifier(FrozenEstimator(narrow)).fit(X[1400:])
+    assert not clf.uses_tree_
+    assert clf.overhead_ == 0
+    assert (clf.steps(X) == clf.machine_.n_vectors).all()
+    np.testing.assert_array_equal(clf.predict(X), narrow.predict(X))
+    assert clf.trace(X[0]).output == clf.decision_function(X[:1])[0]
+    kmviz.save(clf, tmp_path / "sum.skops")
+    np.testing.assert_array_equal(kmviz.load(tmp_path / "sum.skops").predict(X), clf.predict(X))
 
 
 def test_two_classes_are_answered_exactly_too():
     rows, y = make_moons(300, noise=0.3, random_state=0)
     svc = SVC(gamma=3.0).fit(rows[:150], y[:150])
     clf = KernelTreeClassifier(FrozenEstimator(svc)).fit(rows)
-    assert clf.engines_[0].tree.n_roots == 2
     np.testing.assert_array_equal(clf.predict(rows), svc.predict(rows))
+    engine = KernelTreeEngine(clf.machine_, 8).usual(rows)
+    assert engine.tree.n_roots == 2
+    assert not engine.pays
+    np.testing.assert_array_equal(engine.run(rows)[0] > 0, svc.decision_function(rows) > 0)
 
 
 def test_every_vector_is_in_one_leaf():
@@ -64,10 +80,10 @@ def test_bounds_are_their_twins_and_hold_the_mean():
     for x in X[::40] - CLF.engines_[0].center:
         for i in range(0, len(tree.weight), 3):
             node = (tree.low[i], tree.high[i], tree.mean[i], tree.spread[i])
-            found = mean_bounds(0.5, x, *node)
-            np.testing.assert_allclose(found, plain_bounds(0.5, x, *node), 1e-12, 1e-300)
+            found = mean_bounds(0.01, x, *node)
+            np.testing.assert_allclose(found, plain_bounds(0.01, x, *node), 1e-12, 1e-300)
             inside = slice(*tree.ends[i])
-            values = np.exp(-0.5 * np.sum((x - vectors[inside]) ** 2, axis=1))
+            values = np.exp(-0.01 * np.sum((x - vectors[inside]) ** 2, axis=1))
             mean = beta[inside] @ values / tree.weight[i]
             assert found[0] <= mean * (1 + 1e-12)
             assert mean <= found[1] * (1 + 1e-12)
@@ -99,7 +115,7 @@ def test_no_sign_is_another(seed, m, gamma, one_sign):
 
 
 def test_it_is_tried_for_one_class_and_stored(tmp_path):
-    fast = kmviz.accelerate(MODEL, X[200:], method="kernel_tree")
+    fast = kmviz.accelerate(MODEL, X[1400:], method="kernel_tree")
     assert fast.promise_.rows == 0
     kmviz.save(fast, tmp_path / "tree.skops")
     stored = kmviz.load(tmp_path / "tree.skops")

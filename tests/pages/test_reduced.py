@@ -115,7 +115,8 @@ def test_other_kernels_and_other_dimensions():
     assert metric(app, "Vectors") == "1"  # a linear machine is one vector
     assert metric(app, "ρ") == "0.000"
     assert app.session_state["method"] == "joint"
-    app = open_page(PAGE, data="two_moons", kernel="poly_normalized", method="selection", vectors=3)
+    small = {"data": "two_moons", "n": 150, "kernel": "poly_normalized"}
+    app = open_page(PAGE, **small, method="selection", vectors=3)
     assert metric(app, "Vectors") == "3"
 
 

@@ -157,13 +157,13 @@ def test_a_data_set_chosen_comes_with_its_machine(banana):
 
 
 def test_noise_below_nothing_is_nothing():
-    assert str(open_page(data="two_moons", noise="-0.0").session_state["noise"]) == "0.0"
+    assert str(open_page(data="two_moons", n=60, noise="-0.0").session_state["noise"]) == "0.0"
 
 
 def test_an_upload_that_the_session_lost_is_said():
     app = open_page(data="upload")
     assert "Upload it again" in app.warning[0].value
-    assert not open_page(data="two_moons").warning
+    assert not open_page(data="two_moons", n=60).warning
 
 
 def test_numbers_compare_as_numbers():

@@ -139,7 +139,7 @@ def test_tiny_kernel_values_are_short_in_the_table(shown):
 def test_a_sum_that_is_weighed_anew_is_said():
     said = "not what the sum grows by"
     for refit in ("column", "path"):
-        app = open_page(PAGE, data="two_moons", refit=refit)
+        app = open_page(PAGE, data="two_moons", n=150, refit=refit)
         assert any(said in info.value for info in app.info) == (refit == "path")
 
 

@@ -43,9 +43,8 @@ _ROOM = """<style>
 [data-testid="stMain"] .st-key-heading button {min-height: 1.8rem; padding: 0 0.6rem}
 [data-testid="stSelectbox"] input {text-overflow: ellipsis}
 :has(> .st-key-lesson_hint) {display: none}
-.st-key-controls [data-testid="stColumn"]:is(
-  :has([data-testid="stSelectbox"] input:disabled), :has([role="slider"][aria-disabled="true"]))
-  {display: none}
+.st-key-controls [data-testid="stColumn"]:has(
+  :is([data-testid="stSelectbox"], [data-testid="stSlider"]) input:disabled) {display: none}
 @media (max-width: 1000px) {
   [data-testid="stMain"] [data-testid="stColumn"] {min-width: min(20rem, 100%)}
   [data-testid="stMain"] .st-key-controls [data-testid="stColumn"] {min-width: min(9rem, 100%)}

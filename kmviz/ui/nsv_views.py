@@ -104,7 +104,7 @@ def _walk(now: Shown, frames: Frames, record: NSVTrace) -> live.Chart:
             live.Band(x=k, low=_clipped(frames.low[:, k], reach), name="not safe yet",
                       high=_clipped(frames.high[:, k], reach), fits=False),
             live.Line(x=k, y=np.broadcast_to(g, (len(frames), len(g))), name="g",
-                      dim_after=np.searchsorted(k, stops), labelled=True, color=theme.COLORS[2]),
+                      dim_after=np.searchsorted(k, stops), color=theme.COLORS[2]),
             live.Rule(x=stops, text=[f"stops at {stop:,}" for stop in stops]),
             live.Rule(y=float(record.exact), text=f"f(x) = {record.exact:.3g}"),
             live.Rule(y=0.0, dashed=False),

@@ -13,7 +13,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from hashlib import blake2b
-from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
@@ -30,8 +29,8 @@ View = Chart | Images
 
 #: Each file one concern, in the order in which one needs the other.
 _FILES = (
-    *("part", "decode", "theme", "axes", "layers", "chart", "zoom"),
-    *("images", "slider", "live"),
+    *("part", "decode", "theme", "canvas", "axes", "layers"),
+    *("pointer", "zoom", "view", "slider", "live"),
 )
 _HERE = Path(__file__).parent
 
@@ -94,28 +93,28 @@ def show(
     lesson.tell()
     count = len(options)
     specs = {view.key: view.spec(count) for view in views}
+    is_presented = bool(st.session_state.get("present"))  # before a class: one picture at a time
     bar = {
         "param": key,
         "label": label,
         "help": help,
         "texts": words([_text(option) for option in options], 1, 1, "values"),
-        "scale": _even(options),
         "numbers": [
             [name, words(t, 0, count, name), meaning(name)] for name, t in (numbers or {}).items()
         ],
         "note": None if note is None else words(note, 0, count, "note"),
-        "columns": columns,
-        "present": bool(st.session_state.get("present")),
+        "columns": 1 if is_presented else columns,
+        "present": is_presented,
         "clicks": on_click is not None,
         "picked": {name: _picked(sent) for name, sent in specs.items()},
     }
     blobs = {name: pack(sent) for name, sent in ({"bar": bar} | specs).items()}
     with st.container(gap=None):
-        _live(key=mount, data={"mount": mount}, on_moved_change=moved, on_clicked_change=clicked)
+        _live(key=mount, data={"name": mount}, on_moved_change=moved, on_clicked_change=clicked)
         for name, blob in blobs.items():
             _part(key=f"{mount}_{name}", data=_named(blob))
         stand = {
-            "mount": mount,
+            "name": mount,
             "position": position,
             "heard": max((part["move"] for part in _told(mount).values() if part), default=0),
             "parts": [_digest(blob) for blob in blobs.values()],
@@ -148,15 +147,6 @@ def _position(options: list[Any], value: Any) -> int:
         return int(np.argmin(np.abs(np.asarray(options, float) - float(value))))
     except (TypeError, ValueError):
         raise ValueError(f"{value!r} is none of the slider's values {options}") from None
-
-
-def _even(options: list[Any]) -> list[float] | None:
-    """Return first, last and step of values that a slider can count by itself."""
-    if len(options) < 2 or not all(isinstance(option, (int, np.integer)) for option in options):
-        return None
-    steps = {int(b) - int(a) for a, b in pairwise(options)}
-    step = steps.pop()
-    return [int(options[0]), int(options[-1]), step] if not steps and step > 0 else None
 
 
 def _text(option: Any) -> str:

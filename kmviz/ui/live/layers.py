@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, fields
 from functools import cache
+from itertools import cycle
 from typing import Annotated, Any, ClassVar, get_type_hints
 
 import numpy as np
@@ -24,6 +25,8 @@ _NAMES = {slot: f"categorical {i}" for i, slot in enumerate(theme.COLORS)} | {
     theme.FAINT: "faint",
     theme.PAPER: "paper",
 }
+#: What a legend draws for each symbol.
+_GLYPHS = {"circle": "●", "diamond": "◆", "square": "■", "triangle-up": "▲", "star": "★", "x": "✕"}
 #: The code of a cell without a value.
 EMPTY = 255
 #: Whole numbers that lie no further apart are looked up in a table.
@@ -90,6 +93,10 @@ class Layer:
         """Return the layer as the browser reads it."""
         return spec(self, positions)
 
+    def legend(self) -> list[dict[str, Any]]:
+        """Return what the legend says of it: a name, and a glyph in a colour or a scale."""
+        return []
+
 
 @dataclass(frozen=True, eq=False, kw_only=True)
 class Points(Layer):
@@ -121,6 +128,18 @@ class Points(Layer):
     hover: Row = None
     text: Words = None
 
+    def spec(self, positions: int) -> dict[str, Any]:
+        """Return the layer with a colour and a symbol for each group."""
+        found = spec(self, positions)
+        for name in ("colors", "symbols"):
+            found[name] = [part for part, _ in zip(cycle(found[name]), self.names)]
+        return found | {"linked": self.linked and self.id is not None}
+
+    def legend(self) -> list[dict[str, Any]]:
+        """Return a glyph for each group that has a name."""
+        looks = zip(self.names, cycle(self.symbols), cycle(self.colors))
+        return [_entry(name, _GLYPHS[symbol], color) for name, symbol, color in looks if name]
+
 
 @dataclass(frozen=True, eq=False, kw_only=True)
 class Line(Layer):
@@ -129,7 +148,6 @@ class Line(Layer):
     Parameters
     ----------
     dim_after : number of the vertex after which the line is faint
-    labelled : whether its name stands at its end instead of in the legend
     """
 
     x: Row
@@ -140,7 +158,14 @@ class Line(Layer):
     dashed: bool = False
     markers: bool = False
     dim_after: Number = None
-    labelled: bool = False
+
+    def spec(self, positions: int) -> dict[str, Any]:
+        """Return the layer, which can be pointed at as points of one group can."""
+        return spec(self, positions) | {"names": [self.name]}
+
+    def legend(self) -> list[dict[str, Any]]:
+        """Return a stroke, where the line has a name."""
+        return [_entry(self.name, "╌" if self.dashed else "━", self.color)][: bool(self.name)]
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
@@ -154,6 +179,11 @@ class Band(Layer):
     name: str = ""
     color: Color = theme.COLORS[0]
     opacity: float = 0.15
+
+    def legend(self) -> list[dict[str, Any]]:
+        """Return a square, about as strong as the area, where it has a name."""
+        entry = _entry(self.name, "■", self.color, max(0.35, self.opacity))
+        return [entry][: bool(self.name)]
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
@@ -219,7 +249,7 @@ class Heat(Layer):
     def spec(self, positions: int) -> dict[str, Any]:
         """Return the layer with codes for values, and for each code its value and shade."""
         values = np.asarray(self.values)
-        low, high = self.range or _ends(values, self.scale == "diverging")
+        low, high = self._ends()
         codes, levels = _coded(values, low, high, self.log)
         found = spec(self, positions)
         found["values"] = columns.numbers(codes, 2, positions, "Heat: values")
@@ -229,7 +259,26 @@ class Heat(Layer):
             "levels": levels.astype("f4"),
             "shades": part.astype("f4"),
             "range": [float(low), float(high)],
+            "text": columns.words([f"{self.title} {_written(n)}" for n in levels], 1, 1, "levels"),
         }
+
+    def legend(self) -> list[dict[str, Any]]:
+        """Return the scale with its ends, where it has a title."""
+        low, high = map(_written, self._ends())
+        entry = {"name": f"{self.title} {low}", "scale": self.scale, "most": high}
+        return [entry | {"most": f"{high} (log)"} if self.log else entry][: bool(self.title)]
+
+    def _ends(self) -> tuple[float, float]:
+        """Return the values at the ends of the colours."""
+        return self.range or _ends(np.asarray(self.values), self.scale == "diverging")
+
+
+def _entry(name: str, glyph: str, color: str, opacity: float = 1.0) -> dict[str, Any]:
+    return {"name": name, "glyph": glyph, "color": _NAMES[color], "opacity": opacity}
+
+
+def _written(value: float) -> str:
+    return f"{value:,.0f}" if abs(value) >= 1_000 else f"{value:.4g}"
 
 
 def _ends(values: NDArray[Any], diverging: bool) -> tuple[float, float]:

@@ -50,8 +50,12 @@ class Chart:
         """Return the chart as the browser reads it, with the ranges of its axes."""
         layers = [layer.spec(positions) for layer in self.layers]
         fitting = [(sent, layer) for sent, layer in zip(layers, self.layers) if layer.fits]
+        for sent in layers if not self.x.hidden else ():
+            if sent["kind"] in ("points", "line") and not (sent.get("hover") or "text" in sent):
+                sent["hover"] = {self.x.title: sent["x"], self.y.title: sent["y"]}
         return spec(self, positions) | {
             "layers": layers,
+            "legend": [entry for layer in self.layers for entry in layer.legend()],
             "x": _axis(self.x, [_data(sent, layer.across) for sent, layer in fitting]),
             "y": _axis(self.y, [_data(sent, layer.upward) for sent, layer in fitting]),
         }
@@ -92,7 +96,15 @@ class Images:
         if bank.ndim != 3:
             raise ValueError(f"Images: bank has {bank.ndim} axes, give (number, height, width)")
         coded = _bytes(bank, self.range, self.scale == "diverging")
-        return spec(self, positions) | {"bank": coded, "shape": bank.shape[1:]}
+        found = spec(self, positions)
+        return found | {
+            "bank": coded,
+            "shape": bank.shape[1:],
+            "most": int(np.diff(found["shown"]["starts"]).max(initial=0)),
+            "names": [""],
+            "linked": self.id is not None,
+            "reach": 0.6 * self.size,
+        }
 
 
 def _axis(axis: Axis, drawn: list[list[NDArray[Any]]]) -> dict[str, Any]:

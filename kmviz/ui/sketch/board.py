@@ -23,7 +23,7 @@ _KEY = "sketch_board"
 _board = st.components.v2.component(
     "kmviz.sketch",
     css=(_HERE / "board.css").read_text("utf-8"),
-    js=live.source("theme", "layers") + (_HERE / "board.js").read_text("utf-8"),
+    js=live.source("theme", "canvas") + (_HERE / "board.js").read_text("utf-8"),
 )
 
 

@@ -48,9 +48,9 @@ walk = live.Chart(
     y=live.Axis("partial output g", (-4.0, 4.0)),
     layers=[
         live.Band(x=np.arange(m + 1), low=a.low, high=a.high, name="undecided", fits=False),
-        live.Line(x=np.arange(m + 1), y=a.low, name="low", color=theme.COLORS[0], labelled=True),
-        live.Line(x=np.arange(m + 1), y=a.high, name="high", color=theme.COLORS[1], labelled=True),
-        live.Line(x=np.arange(m + 1), y=a.walk, name="g", dim_after=a.stop, labelled=True),
+        live.Line(x=np.arange(m + 1), y=a.low, name="low", color=theme.COLORS[0]),
+        live.Line(x=np.arange(m + 1), y=a.high, name="high", color=theme.COLORS[1]),
+        live.Line(x=np.arange(m + 1), y=a.walk, name="g", dim_after=a.stop),
         live.Rule(x=a.stop, text=[f"stops at {k}" for k in a.stop]),
         live.Rule(y=0.0, dashed=False),
     ],

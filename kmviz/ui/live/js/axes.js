@@ -1,69 +1,75 @@
-// Two axes around a chart: where a value stands, ticks, titles.
-const TEXT = 13;
+// Where a picture lies on its canvas; two axes around a chart: places of values, ticks, titles.
+const UPWARD = 36, ACROSS = 70; // pixels between two ticks at least
+const GAP = 10, CAPTION = 18, WORD = 64; // around images, below them, and across at least
+const NUMBERS = new Intl.NumberFormat("en", {
+  maximumSignificantDigits: 4, maximumFractionDigits: 0, roundingPriority: "morePrecision",
+});
 
 // The place of a value along an axis, and the value at a place.
 function scaleOf({ log, range }, from, to) {
   const [low, high] = log ? range.map(Math.log10) : range, slope = (to - from) / (high - low || 1);
-  const place = (value) => from + (value - low) * slope, back = (place) => low + (place - from) / slope;
-  return log ? [(value) => (value > 0 ? place(Math.log10(value)) : NaN), (place) => 10 ** back(place)] : [place, back];
+  const place = (value) => from + (value - low) * slope;
+  const back = (place) => low + (place - from) / slope;
+  if (!log) return [place, back];
+  return [(value) => (value > 0 ? place(Math.log10(value)) : NaN), (place) => 10 ** back(place)];
 }
 
-function ticksOf({ range: [low, high], log }, most) {
-  if (log && high / low >= 10) {
-    const first = Math.floor(Math.log10(low)), decades = Math.log10(high / low);
-    const digits = decades * 3 <= most ? [1, 2, 5] : [1];
-    const step = digits.length > 1 ? 1 : Math.max(1, Math.ceil(decades / most));
-    const found = [];
-    for (let power = first; 10 ** power <= high; power += step)
+function ticksOf({ range: [low, high], log }, room) {
+  const most = Math.max(2, room), decades = log ? Math.log10(high / low) : 0, found = [];
+  if (decades >= 1) {
+    const digits = decades * 3 <= most ? [1, 2, 5] : [1], stride = Math.ceil(decades / most);
+    for (let power = Math.floor(Math.log10(low)); 10 ** power <= high; power += stride)
       found.push(...digits.map((digit) => digit * 10 ** power));
     return found.filter((value) => value >= low * 0.999 && value <= high * 1.001);
   }
-  const raw = (high - low) / Math.max(1, most), base = 10 ** Math.floor(Math.log10(raw));
+  const raw = (high - low) / most, base = 10 ** Math.floor(Math.log10(raw));
   const step = base * [1, 2, 5, 10].find((digit) => digit * base >= raw * 0.999);
-  const found = [];
-  for (let k = Math.ceil(low / step - 1e-9); k * step <= high + 1e-9 * step; k++) found.push(Number((k * step).toPrecision(12)));
+  for (let k = Math.ceil(low / step - 1e-9); k * step <= high + 1e-9 * step; k++)
+    found.push(Number((k * step).toPrecision(12)));
   return found;
 }
 
-const rows = ({ bottom, top }) => Math.max(2, (bottom - top) / 36);
-
-// Where the chart lies on its canvas: smaller where a unit is to be as long across as upwards.
-function areaOf(spec, width, height, right, context) {
-  const bare = spec.x.hidden && spec.y.hidden;
-  const area = { top: 10, bottom: height - (bare ? 10 : 44), right: width - 12 - right, left: 12 };
-  const ticks = ticksOf(spec.y, rows(area)).map(written);
-  if (!bare) area.left = 30 + Math.max(12, ...ticks.map((tick) => context.measureText(tick).width));
-  const { x, y } = spec, axes = { x, y };
-  const margin = area.left - 10;
-  if (spec.equal) {
-    const across = (area.right - area.left) / (x.range[1] - x.range[0]);
-    const upward = (area.bottom - area.top) / (y.range[1] - y.range[0]), unit = Math.min(across, upward);
-    const spare = [(1 - unit / across) * (area.right - area.left), (1 - unit / upward) * (area.bottom - area.top)];
-    Object.assign(area, { left: area.left + spare[0] / 2, right: area.right - spare[0] / 2, bottom: area.bottom - spare[1] });
+// A chart is smaller where a unit is to be as long across as upwards.
+function areaOf([x, y], isEqual, width, height, context) {
+  const axes = x.hidden ? null : { x, y }, top = 10;
+  let left = 12, right = width - 12, bottom = height - (axes ? 44 : 10), spare = 0;
+  const wide = (tick) => context.measureText(NUMBERS.format(tick)).width;
+  if (axes) left = 30 + Math.max(12, ...ticksOf(y, (bottom - top) / UPWARD).map(wide));
+  if (isEqual) {
+    const [across, upward] = [x, y].map(({ range: [low, high] }) => high - low);
+    const unit = Math.min((right - left) / across, (bottom - top) / upward);
+    spare = (right - left - unit * across) / 2;
+    [left, right, bottom] = [left + spare, right - spare, top + unit * upward];
   }
-  const [sx, ux] = scaleOf(x, area.left, area.right), [sy, uy] = scaleOf(y, area.bottom, area.top);
-  return { ...area, axes, bare, titleAt: area.left - margin, sx, ux, sy, uy };
+  const [sx, ux] = scaleOf(x, left, right), [sy, uy] = scaleOf(y, bottom, top);
+  return { left, right, top, bottom, height, sx, ux, sy, uy, axes, titleAt: 10 + spare };
 }
 
-function drawAxes(context, area, theme) {
-  if (area.bare) return;
-  const { left, right, top, bottom, axes, sx, sy, titleAt } = area;
-  context.font = theme.font(TEXT);
-  context.lineWidth = 1;
-  context.strokeStyle = theme.named.faint;
-  context.fillStyle = theme.named.ink;
-  context.textBaseline = "middle";
-  context.textAlign = "right";
-  for (const value of ticksOf(axes.y, rows(area))) {
-    const y = Math.round(sy(value)) + 0.5;
-    stroked(context, left, y, right, y);
-    context.fillText(written(value), left - 6, y);
+// Images stand one after another, as many in a row as there is room for.
+function stripOf({ shape: [high, wide], size, captions, most }, width) {
+  const scale = size / Math.max(high, wide), tile = { x: wide * scale, y: high * scale };
+  const room = captions ? Math.max(tile.x, WORD) : tile.x;
+  const step = { x: room + GAP, y: tile.y + GAP + (captions ? CAPTION : 0) };
+  const across = Math.max(1, Math.floor((width + GAP) / step.x));
+  const height = Math.max(1, Math.ceil(most / across)) * step.y;
+  const middle = (k) => [2 + room / 2 + (k % across) * step.x,
+    2 + tile.y / 2 + Math.floor(k / across) * step.y];
+  return { ...PIXELS, left: 0, right: width, top: 0, bottom: height, height, tile, room, middle };
+}
+
+function drawAxes(context, { left, right, top, bottom, sx, sy, titleAt, axes }, { faint, ink }) {
+  Object.assign(context, { lineWidth: 1, strokeStyle: faint, fillStyle: ink });
+  Object.assign(context, { textBaseline: "middle", textAlign: "right" });
+  for (const value of ticksOf(axes.y, (bottom - top) / UPWARD)) {
+    const place = Math.round(sy(value)) + 0.5;
+    context.strokeRect(left, place, right - left, 0);
+    context.fillText(NUMBERS.format(value), left - 6, place);
   }
   context.textAlign = "center";
-  for (const value of ticksOf(axes.x, Math.max(2, (right - left) / 70))) {
-    const x = Math.round(sx(value)) + 0.5;
-    stroked(context, x, top, x, bottom);
-    context.fillText(written(value), x, bottom + 12);
+  for (const value of ticksOf(axes.x, (right - left) / ACROSS)) {
+    const place = Math.round(sx(value)) + 0.5;
+    context.strokeRect(place, top, 0, bottom - top);
+    context.fillText(NUMBERS.format(value), place, bottom + 12);
   }
   context.fillText(axes.x.title, (left + right) / 2, bottom + 32, right - left + 20);
   context.save();
@@ -71,11 +77,4 @@ function drawAxes(context, area, theme) {
   context.rotate(-Math.PI / 2);
   context.fillText(axes.y.title, 0, 0, bottom - top + 20);
   context.restore();
-}
-
-function stroked(context, x0, y0, x1, y1) {
-  context.beginPath();
-  context.moveTo(x0, y0);
-  context.lineTo(x1, y1);
-  context.stroke();
 }

@@ -4,11 +4,11 @@ const KINDS = {
   u4: Uint32Array, i4: Int32Array, f4: Float32Array,
 };
 
-function decode(bytes) {
-  const length = new DataView(bytes.buffer).getUint32(0, true);
-  const header = new TextDecoder().decode(bytes.subarray(4, 4 + length));
+function decode({ buffer }) {
+  const start = 4 + new DataView(buffer).getUint32(0, true);
+  const header = new TextDecoder().decode(new Uint8Array(buffer, 4, start - 4));
   return JSON.parse(header, (_, value) =>
-    value && value.array ? new KINDS[value.array](bytes.buffer, 4 + length + value.begins, value.size) : value);
+    value?.array ? new KINDS[value.array](buffer, start + value.begins, value.size) : value);
 }
 
 // What a column holds for a position: numbers, or words where it has a table of them.
@@ -20,10 +20,4 @@ function at(column, position) {
 }
 
 const one = (column, position) => at(column, position)?.[0];
-
-function longest(column) {
-  let most = 0;
-  for (let row = 0; row + 1 < column.starts.length; row++)
-    most = Math.max(most, column.starts[row + 1] - column.starts[row]);
-  return most;
-}
+const columns = (record, names, position) => names.map((name) => at(record[name], position));

@@ -1,150 +1,102 @@
 // The component: puts slider and views together, draws a position, talks to Python.
-const VIEWS = { chart: Chart, images: Images };
-
 class Live {
-  constructor(parent, mount) {
-    this.mount = mount;
+  constructor(parent, name) {
+    Object.assign(this, { name, views: new Map(), moves: 0, front: 0, loaded: "" });
     this.root = element("div", "live", parent);
     this.root.hidden = true;
-    this.slider = new Slider(this.root, (position) => this.go(position), (position) => this.say("moved", { position }));
-    this.numbers = element("div", "numbers", this.root);
-    this.note = element("p", "note", this.root);
-    this.stage = element("div", "views", this.root);
-    Object.assign(this, { views: new Map(), moves: 0, stand: null, digests: "" });
-    this.root.kmviz = {
-      drawn: (key) => this.views.get(key)?.view.shown,
-      ringed: (key) => this.views.get(key)?.view.ringed ?? null,
-      place: (key, layer, k) => this.placeOf(key, layer, k),
+    this.slider = new Slider(this.root, (position) => this.draw(position),
+      (position) => this.say("moved", { position }));
+    [this.numbers, this.note, this.stage] = ["numbers", "note", "views"].map(
+      (part) => element("div", part, this.root));
+    this.root.kmviz = { // for tests, which read what is drawn and click as a hand would
+      drawn: (key) => this.views.get(key)?.shown,
+      ringed: (key) => this.views.get(key)?.ringed ?? null,
+      place: (key, layer, k) => {
+        const { shown, area, canvas } = this.views.get(key), box = canvas.getBoundingClientRect();
+        return [box.x + area.sx(shown[layer].x[k]), box.y + area.sy(shown[layer].y[k])];
+      },
     };
-    this.front = 0;
-    this.asked = ({ detail }) => this.root.offsetParent && (detail === "play" ? this.slider.button.click() : this.turn());
-    document.addEventListener("kmviz", this.asked);
-    this.watch = new ResizeObserver(() => this.refresh());
+    this.obeys = ({ detail }) => this.root.offsetParent && this.obey(detail);
+    document.addEventListener("kmviz", this.obeys);
+    this.refreshes = () => this.refresh();
+    arrived.waiting.add(this.refreshes);
+    this.watch = new ResizeObserver(this.refreshes);
     this.watch.observe(this.stage);
-    arrived.waiting.set(mount, () => this.refresh());
   }
 
   // Something has arrived, or size or colours may have changed.
   refresh() {
-    const stand = arrived.stands.get(this.mount), parts = (stand?.parts ?? []).map(partOf);
+    const stand = find(this.name), parts = stand?.parts.map(find);
     // Off the page there are neither sizes nor colours; the observer calls again once it is back.
-    if (!stand || !this.root.isConnected || parts.some((part) => !part)) return;
-    const isNew = stand !== this.stand && stand.heard >= this.moves && !this.slider.busy;
-    const digests = stand.parts.join();
-    if (digests !== this.digests) this.load(parts, stand);
-    this.digests = digests;
-    if (isNew || this.position === undefined || this.position >= this.slider.texts.length) {
+    if (!this.root.isConnected || !parts?.every(Boolean)) return;
+    const isNew = stand !== this.stand && stand.heard >= this.moves && !this.slider.isBusy;
+    if (stand.parts.join() !== this.loaded)
+      this.load(parts.map((part) => (part.spec ??= decode(part.bytes))));
+    if (isNew || !(this.position <= this.slider.last)) {
       this.position = stand.position;
       this.slider.stand(this.position);
     }
-    this.stand = stand;
+    Object.assign(this, { stand, loaded: stand.parts.join() });
     this.moves = Math.max(this.moves, stand.heard);
-    this.place();
+    const theme = readTheme(this.root);
+    if (theme) this.views.forEach((view) => view.fit(theme));
     this.draw();
   }
 
-  // Shows the next picture, where there is room for one only.
-  turn() {
+  // Plays, or shows the next picture where there is room for one only.
+  obey(what) {
+    if (what === "play") return this.slider.button.click();
     this.front += 1;
-    this.digests = "";
+    this.loaded = "";
     this.refresh();
   }
 
-  load([bar, ...parts], stand) {
-    this.bar = decode(bar.bytes);
-    this.slider.load(this.bar);
+  load([bar, ...specs]) {
+    this.bar = bar;
+    this.slider.load(bar);
     this.root.hidden = false;
-    this.root.dataset.kmvizLive = this.bar.param;
-    this.numbers.replaceChildren(...this.bar.numbers.map(([name, , help]) => {
+    this.root.dataset.kmvizLive = bar.param;
+    this.numbers.replaceChildren(...bar.numbers.map(([name, , help]) => {
       const entry = element("span", "number");
       entry.dataset.help = help;
       entry.tabIndex = help ? 0 : -1;
       entry.append(element("span", "name", null, name), element("b"));
       return entry;
     }));
-    const before = this.views, { present, columns } = this.bar;
-    this.stage.style.setProperty("--columns", present ? 1 : columns);
-    this.stage.style.setProperty("--narrow", this.bar.columns > 3 ? 2 : 1);
-    const seen = present ? [parts[this.front % parts.length]] : parts; // in front of a class: one picture
-    this.views = new Map(seen.map((part) => {
-      const spec = part.spec ?? (part.spec = decode(part.bytes)), known = before.get(spec.key);
-      spec.usual ??= spec.height;
-      if (spec.usual) spec.height = present ? Math.max(spec.usual, globalThis.innerHeight - 360) : spec.usual;
-      const entry = known?.kind === spec.kind ? known : this.viewOf(spec);
-      if (entry.digest !== part.digest) entry.view.load(spec);
-      spec.layers?.forEach((layer, k) => { layer.picked = this.bar.picked[spec.key][k]; });
-      entry.view.canvas.setAttribute("aria-label", spec.alt);
-      return [spec.key, Object.assign(entry, { digest: part.digest, width: null })];
+    this.stage.style.cssText = `--columns: ${bar.columns}; --narrow: ${bar.columns > 3 ? 2 : 1}`;
+    const shown = bar.present ? [specs[this.front % specs.length]] : specs; // before a class: one
+    this.views = new Map(shown.map((spec) => {
+      const known = this.views.get(spec.key);
+      const view = known?.spec.kind === spec.kind ? known : new View(this, spec);
+      view.load(spec);
+      view.layers.forEach((layer, k) => { layer.picked = bar.picked[spec.key][k]; });
+      return [spec.key, view];
     }));
-    this.stage.replaceChildren(...[...this.views.values()].map((entry) => entry.figure));
-    this.stand = stand;
+    this.stage.replaceChildren(...[...this.views.values()].map((view) => view.figure));
   }
 
-  viewOf(spec) {
-    const figure = element("figure", "view"), title = element("figcaption", "", figure);
-    figure.dataset.kmvizView = spec.key;
-    const legend = element("div", "legend", figure), stage = element("div", "stage", figure);
-    const view = new VIEWS[spec.kind](stage, legend), tip = element("div", "tip", stage);
-    view.canvas.setAttribute("role", "img");
-    tip.hidden = true;
-    if (spec.kind === "chart") zoomable(view);
-    view.canvas.onpointermove = (event) => this.point(view, tip, event);
-    view.canvas.onpointerleave = () => { tip.hidden = true; view.mark("spot", undefined); this.link(view, undefined); };
-    view.canvas.onclick = (event) => {
-      if (view.dragged) return; // the end of a box, not a click
-      const id = view.under(event.offsetX, event.offsetY)?.id ?? view.queryAt(event.offsetX, event.offsetY);
-      if (this.bar.clicks && id !== undefined) this.say("clicked", { view: spec.key, id });
-    };
-    return { kind: spec.kind, figure, title, view, width: null };
-  }
-
-  point(view, tip, event) {
-    const found = event.buttons && view.dragged ? null : view.under(event.offsetX, event.offsetY);
-    const query = view.queryAt(event.offsetX, event.offsetY);
-    view.canvas.style.cursor = this.bar.clicks && (found?.id ?? query) !== undefined ? "pointer" : "";
-    view.mark("spot", found?.spot);
-    this.link(view, query);
-    tip.hidden = !found?.words.length;
-    if (tip.hidden) return;
-    tip.replaceChildren(...found.words.map((line) => element("div", "", null, line)));
-    const room = view.canvas.clientWidth - tip.offsetWidth;
-    tip.style.left = `${Math.max(0, Math.min(room, found.x + 12))}px`;
-    tip.style.top = `${Math.max(0, found.y - tip.offsetHeight - 10)}px`;
+  draw(i = this.position) {
+    const { texts, numbers, note } = this.bar, views = [...this.views.values()];
+    this.position = i;
+    if (!views.every((view) => view.placed)) return; // not on the screen: the observer calls again
+    for (const view of views) {
+      view.title.textContent = one(view.spec.title, i);
+      view.draw(i);
+    }
+    numbers.forEach(([, column], k) => {
+      this.numbers.children[k].lastChild.textContent = one(column, i);
+    });
+    this.note.textContent = one(note, i) ?? "";
+    this.root.dataset.value = at(texts, 0)[i];
   }
 
   // What is pointed at in one picture is ringed in the others.
-  link(view, id) {
-    if (id === this.linked) return;
-    this.linked = id;
-    for (const entry of this.views.values()) if (entry.view !== view && entry.width !== null) entry.view.mark("ringed", id);
+  link(from, query) {
+    this.views.forEach((view) => view !== from && view.mark({ ringed: query }));
   }
 
-  place() {
-    const theme = readTheme(this.root), ratio = globalThis.devicePixelRatio;
-    if (!theme) return;
-    for (const entry of this.views.values()) {
-      const width = entry.figure.clientWidth, key = `${width} ${ratio} ${theme.key}`;
-      if (!width || entry.placed === key && entry.width !== null) continue;
-      Object.assign(entry, { placed: key, width });
-      entry.view.place(width, theme);
-    }
-  }
-
-  go(position) {
-    this.position = position;
-    this.draw();
-  }
-
-  draw() {
-    const i = this.position, { texts, numbers, note } = this.bar;
-    for (const { view, title, width } of this.views.values()) {
-      if (width === null) return; // not on the screen yet: the observer calls again
-      title.textContent = one(view.spec.title, i);
-      view.draw(i);
-    }
-    numbers.forEach(([, column], k) => { this.numbers.children[k].lastChild.textContent = one(column, i); });
-    this.note.textContent = note ? one(note, i) : "";
-    this.root.dataset.value = at(texts, 0)[i];
+  clicked(view, id) {
+    if (this.bar.clicks && id !== undefined) this.say("clicked", { view, id });
   }
 
   say(what, told) {
@@ -152,26 +104,19 @@ class Live {
     this.tell(what, { ...told, move: this.moves });
   }
 
-  // Where point k of a layer stands on the screen: for tests that click as a hand would.
-  placeOf(key, layer, k) {
-    const { view } = this.views.get(key), { x, y } = view.shown[layer], box = view.canvas.getBoundingClientRect();
-    return [box.x + view.area.sx(x[k]), box.y + view.area.sy(y[k])];
-  }
-
   end() {
     this.slider.end();
-    document.removeEventListener("kmviz", this.asked);
+    document.removeEventListener("kmviz", this.obeys);
+    arrived.waiting.delete(this.refreshes);
     this.watch.disconnect();
-    arrived.waiting.delete(this.mount);
-    arrived.stands.delete(this.mount); // the next one counts its moves anew
     this.root.remove();
   }
 }
 
 export default function ({ data, parentElement, setStateValue }) {
-  if (parentElement.kmvizLive?.mount !== data.mount) {
+  if (parentElement.kmvizLive?.name !== data.name) {
     parentElement.kmvizLive?.end();
-    parentElement.kmvizLive = new Live(parentElement, data.mount);
+    parentElement.kmvizLive = new Live(parentElement, data.name);
   }
   const live = parentElement.kmvizLive;
   live.tell = setStateValue;

@@ -1,11 +1,4 @@
-// What has arrived from Python, by the place that holds it, and the components that wait for it.
-const arrived = (globalThis.kmvizArrived ??= {
-  parts: new Map(), // place on the page -> { digest, bytes }
-  stands: new Map(), // name of a component -> where its slider stands
-  waiting: new Map(), // name of a component -> what to call once something has arrived
-});
+// What has arrived from Python, by the place on the page that holds it, and who waits for it.
+const arrived = (globalThis.kmvizArrived ??= { things: new Map(), waiting: new Set() });
 
-function partOf(digest) {
-  for (const part of arrived.parts.values()) if (part.digest === digest) return part;
-  return null;
-}
+const find = (name) => [...arrived.things.values()].find((thing) => thing.name === name);

@@ -1,36 +1,33 @@
 // A box drawn with the mouse becomes what the chart shows; a double click shows all of it again.
 const CLICK = 6; // pixels up to which a drag is a click
 
-function zoomable(view) {
-  const { canvas } = view;
+function zoomable(chart) {
+  const { canvas } = chart;
   let from = null;
-  const boxOf = (event) => {
-    const { left, right, top, bottom } = view.area, within = (value, low, high) => Math.max(low, Math.min(high, value));
-    const across = [from[0], event.offsetX].map((x) => within(x, left, right)).sort((a, b) => a - b);
-    const upward = [from[1], event.offsetY].map((y) => within(y, top, bottom)).sort((a, b) => b - a);
-    return { across, upward };
+  const within = ({ offsetX, offsetY }) => {
+    const { left, right, top, bottom } = chart.area;
+    return [Math.max(left, Math.min(right, offsetX)), Math.max(top, Math.min(bottom, offsetY))];
   };
   canvas.addEventListener("pointerdown", (event) => {
-    view.dragged = false;
-    if (event.pointerType === "mouse" && event.button === 0) from = [event.offsetX, event.offsetY];
+    chart.isDragged = false;
+    if (event.pointerType === "mouse" && event.button === 0) from = within(event);
   });
   canvas.addEventListener("pointermove", (event) => {
-    if (!from) return;
-    if (!view.dragged && Math.hypot(event.offsetX - from[0], event.offsetY - from[1]) <= CLICK) return;
-    if (!view.dragged) canvas.setPointerCapture(event.pointerId);
-    view.dragged = true;
-    const { across, upward } = boxOf(event);
-    view.draw(view.position);
-    view.context.strokeStyle = view.theme.named.ink;
-    view.context.lineWidth = 1;
-    view.context.strokeRect(across[0], upward[1], across[1] - across[0], upward[0] - upward[1]);
+    const [x, y] = within(event);
+    if (!from || (!chart.isDragged && Math.hypot(x - from[0], y - from[1]) <= CLICK)) return;
+    if (!chart.isDragged) canvas.setPointerCapture(event.pointerId);
+    chart.isDragged = true;
+    chart.draw(chart.position);
+    Object.assign(chart.context, { strokeStyle: chart.theme.named.ink, lineWidth: 1 });
+    chart.context.strokeRect(...from, x - from[0], y - from[1]);
   });
   canvas.addEventListener("pointerup", (event) => {
-    const { across, upward } = from && view.dragged ? boxOf(event) : { across: [0, 0], upward: [0, 0] };
-    if (across[1] - across[0] > CLICK && upward[0] - upward[1] > CLICK)
-      view.look({ x: across.map(view.area.ux), y: upward.map(view.area.uy) });
-    else if (view.dragged) view.draw(view.position);
+    const [start, end] = [from, within(event)], { ux, uy } = chart.area;
     from = null;
+    if (!start || !chart.isDragged) return;
+    const [x, y] = [0, 1].map((k) => [start[k], end[k]].sort((a, b) => a - b));
+    if (x[1] - x[0] <= CLICK || y[1] - y[0] <= CLICK) chart.draw(chart.position);
+    else chart.look({ x: x.map(ux), y: y.map(uy).reverse() });
   });
-  canvas.addEventListener("dblclick", () => view.look(null));
+  canvas.addEventListener("dblclick", () => chart.look(null));
 }

@@ -2,8 +2,8 @@
 
     python -m kmviz.ui.serve app.py --server.port 8501
 
-takes what `streamlit run` takes. What comes before the port opens is imports alone; what the pages
-open with is made by `python -m kmviz.ui.warm`, once.
+takes what `streamlit run` takes. What comes before the port opens is imports, and what each process
+does but once; what the pages open with is made by `python -m kmviz.ui.warm`, once.
 
 Two things that Streamlit does after every run of a page cost a class as much as the page. It looks
 for garbage among all objects: here Python does, when there are many new ones, and leaves those of
@@ -15,6 +15,7 @@ from __future__ import annotations
 
 import ctypes
 import gc
+import inspect
 import sys
 import time
 from collections.abc import Callable
@@ -24,7 +25,7 @@ from threading import Thread
 
 from streamlit.web.cli import main
 
-from kmviz import ui
+from kmviz import loops, ui
 
 #: Seconds after which free memory is given back.
 GIVE_BACK = 10.0
@@ -34,10 +35,13 @@ _QUIET = ("--server.fileWatcherType", "none", "--runner.postScriptGC", "false")
 
 
 def preload() -> None:
-    """Import all that any page imports."""
+    """Import all that any page imports, and do what the first page would be the first to do."""
     for module in iter_modules(ui.__path__, f"{ui.__name__}."):
         if module.name not in _ASIDE:
             import_module(module.name)
+    import_module("streamlit.emojis")  # which the first page icon is looked up in
+    inspect.stack()  # Streamlit looks once who called it: now Python knows where all sources are
+    loops.warm("kernel")  # the first compiled loop that is read takes a second, the others none
 
 
 def share_heaps() -> None:

@@ -15,6 +15,7 @@ Everything else (validation, pipelines, frozen estimators, pairs of classes) is 
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cached_property
 from itertools import combinations
 from math import isfinite
 from typing import Any, ClassVar, Protocol, cast
@@ -100,6 +101,13 @@ class BinaryProblem:
     X: NDArray[Any]
     y: NDArray[np.intp] | None
     estimator: Any
+
+    @cached_property
+    def sides(self) -> NDArray[np.intp]:
+        """y, or the machine's own answers where the estimator came frozen."""
+        if self.y is not None:
+            return self.y
+        return np.where(self.machine.decision_function(self.X) > 0, 1, -1)
 
 
 class PairsClassifier(ClassifierMixin, MachineRows):

@@ -140,9 +140,7 @@ class Making:
         """Return the machine with the threshold asked for."""
         if self.threshold == "machine":
             return machine
-        X, y = problem.X, problem.y
-        if y is None:
-            y = np.where(problem.machine.decision_function(X) > 0, 1, -1)
+        X, y = problem.X, problem.sides
         rows = y != 0
         sums = machine.decision_function(X[rows]) + machine.bias
         return replace(machine, bias=bayes_threshold(sums, y[rows] > 0, machine.bias))

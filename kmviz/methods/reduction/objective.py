@@ -101,13 +101,20 @@ def lower_factor(K_zz: Floats) -> Floats:
                 raise
 
 
-def values_and_slopes(plain: Any, Z: NDArray[Any], S: NDArray[Any]) -> tuple[Any, Any]:
-    """Return K(z, s) and T(z, s), where dK(z, s)/dz = T (s - z) if radial, else T s."""
+def values_and_slopes(
+    plain: Any, Z: NDArray[Any], S: NDArray[Any], squares: NDArray[Any] | None = None
+) -> tuple[Any, Any]:
+    """Return K(z, s) and T(z, s), where dK(z, s)/dz = T (s - z) if radial, else T s.
+
+    Parameters
+    ----------
+    squares : ||s||^2 of each s, where it is known
+    """
     if isinstance(plain, RBF):
         K = Z @ S.T  # exp(-q ||z - s||^2), without the kernel's care for tiny distances
         K *= 2.0
         K -= np.einsum("ij,ij->i", Z, Z)[:, None]
-        K -= np.einsum("ij,ij->i", S, S)
+        K -= np.einsum("ij,ij->i", S, S) if squares is None else squares
         K = np.exp(np.minimum(K, 0.0) * K.dtype.type(plain.gamma))
         return K, K * K.dtype.type(2.0 * plain.gamma)
     _, gamma, coef0, degree = plain.code
@@ -132,6 +139,7 @@ class Distance:
     def __init__(self, target: Target) -> None:
         self.target = target
         self.working_rows = target.working_rows
+        self.squares = np.einsum("ij,ij->i", self.working_rows, self.working_rows)
         columns = target.beta.reshape(len(target.beta), -1)
         self.working_beta = columns.astype(self.working_rows.dtype)
 
@@ -143,7 +151,7 @@ class Distance:
             lengths = np.linalg.norm(Z, axis=1, keepdims=True)
             Z = Z / lengths
         near = Z.astype(S.dtype, copy=False)
-        K_zs, T_zs = values_and_slopes(target.plain, near, S)
+        K_zs, T_zs = values_and_slopes(target.plain, near, S, self.squares)
         K_zz, T_zz = values_and_slopes(target.plain, Z, Z)
         b = (K_zs @ self.working_beta).astype(np.float64)
         g = exact_weights(K_zz, b)

@@ -15,31 +15,36 @@ import time
 
 from streamlit.testing.v1 import AppTest
 
-from kmviz import lessons
 from kmviz.io.places import app_folder
+from kmviz.lessons import load, names
 from kmviz.ui import menu, store
 
 _LONGEST = 600
 
 
-def views(page: menu.Page) -> dict[str, dict[str, str]]:
+def views(page: menu.Page, lessons: bool = True) -> dict[str, dict[str, str]]:
     """Return what is prepared of a page, as the URL says it, by what it is."""
     found: dict[str, dict[str, str]] = {"as it opens": {}}
     if page.opening:
         found["MNIST"] = {"data": "mnist", "pair": "3-8"}
-    for lesson in map(lessons.load, lessons.names()):
+    for lesson in map(load, names() if lessons else ()):
         for number, part in enumerate(lesson.parts, 1):
             if part.page == page.title:
                 found[f"{lesson.title} {number}"] = dict(part.view)
     return found
 
 
-def warm() -> int:
-    """Open all pages, a line for each; return how many could not be drawn."""
+def warm(lessons: bool = True) -> int:
+    """Open all pages, a line for each; return how many could not be drawn.
+
+    Parameters
+    ----------
+    lessons : whether to open the views of lessons too
+    """
     logging.getLogger("streamlit").setLevel(logging.ERROR)  # it misses its server
     failed = 0
     for page in menu.PAGES:
-        for about, view in views(page).items():
+        for about, view in views(page, lessons).items():
             start = time.perf_counter()
             app = AppTest.from_file(str(app_folder() / "app.py"), default_timeout=_LONGEST)
             if page.file != "app.py":

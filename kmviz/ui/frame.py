@@ -28,7 +28,8 @@ ICON = "🧭"  # in the browser's tab: a :material/ icon there would ask a font 
 #: second metric: they stand below one another; small controls stand in pairs, lists to choose from
 #: alone, so that what is chosen can be read. On a phone all controls stand in one row that a finger
 #: moves, so that the picture is not far below; the bar with the menu lies over the top of the page,
-#: and points of a crowded chart are named by its legend. A control without effect is not shown.
+#: and points of a crowded chart are named by its legend. A control without effect is not shown
+#: (all are disabled while the server cannot be reached: they stay).
 _ROOM = """<style>
 [data-testid="stMainBlockContainer"] {padding: 2.2rem 2.5rem 4rem}
 [data-testid="stMain"] h1 {font-size: 1.7rem; padding: 0.2rem 0}
@@ -43,7 +44,7 @@ _ROOM = """<style>
 [data-testid="stMain"] .st-key-heading button {min-height: 1.8rem; padding: 0 0.6rem}
 [data-testid="stSelectbox"] input {text-overflow: ellipsis}
 :has(> .st-key-lesson_hint) {display: none}
-.st-key-controls [data-testid="stColumn"]:has(
+.st-key-controls:has(input:enabled) [data-testid="stColumn"]:has(
   :is([data-testid="stSelectbox"], [data-testid="stSlider"]) input:disabled) {display: none}
 @media (max-width: 1000px) {
   [data-testid="stMain"] [data-testid="stColumn"] {min-width: min(20rem, 100%)}

@@ -26,6 +26,8 @@ from threading import Thread
 from streamlit.web.cli import main
 
 from kmviz import loops, ui
+from kmviz.io import storage
+from kmviz.kernels import Linear
 
 #: Seconds after which free memory is given back.
 GIVE_BACK = 10.0
@@ -41,6 +43,7 @@ def preload() -> None:
             import_module(module.name)
     import_module("streamlit.emojis")  # which the first page icon is looked up in
     inspect.stack()  # Streamlit looks once who called it: now Python knows where all sources are
+    storage.dumps(Linear())  # the first file imports what writes files
     loops.warm("kernel")  # the first compiled loop that is read takes a second, the others none
 
 

@@ -56,6 +56,8 @@ _ROOM = """<style>
   :has(> .st-key-lesson_hint) {display: flex}
   [data-testid="stMainBlockContainer"] {padding: 3.75rem 1rem 4rem}
   .st-key-controls [data-testid="stHorizontalBlock"] {flex-wrap: nowrap; overflow-x: auto}
+  [data-testid="stMain"] .st-key-controls [data-testid="stColumn"]:has([data-testid="stSelectbox"])
+    {min-width: 94%}
   .st-key-frontier .textpoint {display: none}
 }
 </style>"""

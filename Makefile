@@ -20,8 +20,6 @@ NEEDS  := $(VENV)/.$(if $(filter $(TESTED),$(MAKECMDGOALS)),test-tools,app)
 LOOPS  := $(wildcard kmviz/loops/*.py)
 # One BLAS thread a process: tests run in parallel processes, and speed is stated for one thread.
 ONE_THREAD := OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 MKL_NUM_THREADS=1
-# One process more than cores: the one with the browser mostly waits for it.
-WORKERS := $(shell expr $(JOBS) + 1)
 
 .PHONY: run test check static browser system-browser lint bench papers fuzz docs install clean help
 
@@ -30,7 +28,7 @@ run: install $(VENV)/.warm
 
 test:
 	@$(MAKE) --no-print-directory -j $(JOBS) browser install static
-	$(ONE_THREAD) $(PY) -m pytest -n $(WORKERS) --no-loadscope-reorder
+	$(ONE_THREAD) $(PY) -m pytest -n $(JOBS) --no-loadscope-reorder
 
 check: install static
 	$(ONE_THREAD) $(PY) -m pytest -q -n $(JOBS) -m "not slow"

@@ -160,7 +160,7 @@ def test_an_installed_wheel_answers_and_its_pages_draw(installed, tmp_path):
     ).splitlines()  # fmt: skip
     assert Path(said[0]).is_relative_to(installed.parents[1])
     assert said[1] == "True"
-    assert said[-2:] == ["[] 3", "[] 1"]
+    assert said[-2:] == ["[] 2", "[] 1"]
 
 
 def test_an_installed_wheel_starts_the_app_from_anywhere(installed, tmp_path):

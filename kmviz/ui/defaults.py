@@ -57,7 +57,7 @@ QUERIES: dict[str, int] = {
     "ringnorm": 1,
     "twonorm": 114,
     "waveform": 24,
-    "sonar": 23,
+    "sonar": 35,
     "haberman": 29,
     "heart": 8,
     "thyroid": 4,

@@ -115,7 +115,8 @@ def test_a_halo_reaches_far_only_where_rows_are_few():
     crowd = np.concatenate([rng.random((900, 2)) * [1, 0.5], rng.random((100, 2)) * [1, 0.5]])
     crowd[900:, 1] += 0.5  # few rows in the upper half
     pieces = Boxes(rng.random((10, 2)), 1).part(0, crowd, 8)
-    reach = Reach(pieces, crowd, np.where(crowd[:, 1] < 0.5, 0.1, 0.3))
+    radius = np.where(crowd[:, 1] < 0.5, 0.1, 0.3)
+    reach = Reach(pieces, crowd, radius, beyond=radius)
     outside = np.array([[1.05, 0.0], [1.2, 0.0], [1.2, 0.8], [1.5, 0.8]])
     pieces.high = np.minimum(pieces.high, 1.0)
     assert reach.holds(outside).tolist() == [True, False, True, False]

@@ -140,18 +140,24 @@ class Reach:
         Rows of the box whose neighbourhoods leave it.
     radius : array of shape (n,)
         How far these reach.
+    beyond : array of shape (n,)
+        How far they reach out of the box.
+
+    Attributes
+    ----------
+    most : float
+        How far out of the box they reach, but for the few that reach farthest.
     """
 
-    def __init__(self, pieces: Boxes, rows: NDArray[Any], radius: NDArray[np.float64]) -> None:
+    def __init__(
+        self, pieces: Boxes, rows: NDArray[Any], radius: NDArray[np.float64],
+        beyond: NDArray[np.float64],
+    ) -> None:  # fmt: skip
         self.pieces, piece = pieces, pieces.of(rows)
+        self.most = float(np.quantile(beyond, REACHED)) if len(beyond) else 0.0
         self.reach = np.zeros(len(pieces))
         for own in np.unique(piece):
             self.reach[own] = np.quantile(radius[piece == own], REACHED)
-
-    @property
-    def most(self) -> float:
-        """How far they reach at most."""
-        return float(self.reach.max())
 
     def holds(self, X: NDArray[Any]) -> NDArray[np.bool_]:
         """Tell which rows outside the box they reach."""

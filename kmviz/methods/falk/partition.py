@@ -29,7 +29,7 @@ from kmviz.methods.falk.training import train_models, unit_of, width_of
 from kmviz.methods.progress import part, report
 
 #: Rows of a cell that tell how far its halo reaches, in as many pieces of the cell, each with a
-#: reach of its own; and how many rows one stands for when it is told.
+#: reach of its own; and how many rows of a long cell one may stand for when it is told.
 ASKED, PIECES, THINNED = 4_000, 64, 8
 #: Bytes that a row of a cell takes while it is trained: its coordinates three times, the search
 #: tree's share, ranks and neighbour lists.
@@ -132,12 +132,16 @@ class Partition:
     def _reach(self, cell: int) -> Reach:
         """Tell from some rows of a cell how far the neighbourhoods that leave it reach."""
         rows = self._own(cell)
-        thin = rows[::THINNED]
-        some = rows[:: max(1, len(rows) // ASKED)]
-        farthest = EuclideanIndex(thin).query(some, -(-self.k // THINNED), self.n_jobs)[:, -1]
+        times = max(1, len(rows) // ASKED)
+        some, thinned = rows[::times], min(times, THINNED)
+        thin = rows[::thinned]
+        k = min(-(-self.k // thinned), len(thin))
+        farthest = EuclideanIndex(thin).query(some, k, self.n_jobs)[:, -1]
         radius = np.linalg.norm(thin[farthest] - some, axis=1)
-        leaves = radius > self.boxes.inside(some, cell)
-        return Reach(self.boxes.part(cell, some, PIECES), some[leaves], radius[leaves])
+        beyond = radius - self.boxes.inside(some, cell)
+        leaves = beyond > 0
+        pieces = self.boxes.part(cell, some, PIECES)
+        return Reach(pieces, some[leaves], radius[leaves], beyond[leaves])
 
     def _all(self, cell: int, name: str, *shape: int) -> NDArray[Any]:
         """Return an array of a cell's rows and, behind them, of its halo's."""
@@ -229,7 +233,8 @@ class Partition:
         if len(self.boxes) == 1:
             return 0
         radius = np.linalg.norm(farthest - centers, axis=1)
-        known = np.maximum(self.boxes.inside(centers, cell), self.reaches[cell].around(centers))
+        inside, reach = self.boxes.inside(centers, cell), self.reaches[cell]
+        known = np.clip(reach.around(centers), inside, inside + reach.most)
         return int(np.sum(radius > known))
 
     def settle(self, cell: int) -> int:

@@ -31,7 +31,7 @@ SIDE = np.where(Y == 1, 1.0, -1.0)
 IRIS, SPECIES = load_iris(return_X_y=True)
 
 RIVALS = [
-    BaggedSVMClassifier(random_state=0),
+    BaggedSVMClassifier(n_estimators=11, random_state=0),
     CPSPClassifier(random_state=0),
     CPSPClassifier(basis="train", random_state=0),
     CoreVectorClassifier(random_state=0),

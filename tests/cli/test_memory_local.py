@@ -38,10 +38,9 @@ sys.exit(main(["-q", *sys.argv[2:]]))
 """
 
 
-def limited(*words, beside=0):
-    """Run a command."""
+def limited(*arguments, beside=0):
     return subprocess.run(
-        [sys.executable, "-c", LIMITED, str(LIMIT + beside), *map(str, words)],
+        [sys.executable, "-c", LIMITED, str(LIMIT + beside), *map(str, arguments)],
         cwd=Path(__file__).resolve().parents[2], capture_output=True, text=True, timeout=300,
         env=os.environ | {"OMP_NUM_THREADS": "1", "OPENBLAS_NUM_THREADS": "1"}, check=False,
     )  # fmt: skip
@@ -49,13 +48,13 @@ def limited(*words, beside=0):
 
 @pytest.fixture(scope="module")
 def table(tmp_path_factory):
-    """Four hundred columns of numbers, the class in the two that vary most."""
+    """A hundred columns of numbers, the class in the two that vary most."""
     path = tmp_path_factory.mktemp("long") / "rows.parquet"
-    rng, names = np.random.default_rng(0), [f"x{i}" for i in range(400)]
+    rng, names = np.random.default_rng(0), [f"x{i}" for i in range(100)]
     schema = pa.schema([*((name, pa.float32()) for name in names), ("side", pa.string())])
     with pq.ParquetWriter(path, schema, use_dictionary=["side"]) as file:
         for _ in range(40):
-            X = rng.standard_normal((2_000, 400), dtype=np.float32)
+            X = rng.standard_normal((8_000, 100), dtype=np.float32)
             X[:, :2] *= 5
             side = np.where(np.sin(X[:, 0]) + X[:, 1] > 0, "above", "below")
             file.write_table(pa.table([*X.T, side], schema=schema))
@@ -71,12 +70,12 @@ def test_a_parquet_file_three_times_the_limit(table, tmp_path):
         "--set", "projection=2", "--set", "n_neighbors=100", "--out", model,
     )  # fmt: skip
     assert done.returncode == 0, done.stderr
-    assert "of 80,000 in the file" in done.stdout
+    assert "of 320,000 in the file" in done.stdout
     done = limited("predict", model, table, "--memory", LIMIT, "--out", labels)
     assert done.returncode == 0, done.stderr
     ours = pq.read_table(labels, columns=["label"])["label"].to_numpy(zero_copy_only=False)
     truth = pq.read_table(table, columns=["side"])["side"].to_numpy(zero_copy_only=False)
-    assert len(ours) == 80_000
+    assert len(ours) == 320_000
     assert np.mean(ours == truth) > 0.9
 
 

@@ -31,7 +31,7 @@ SIDE = np.where(Y == 1, 1.0, -1.0)
 IRIS, SPECIES = load_iris(return_X_y=True)
 
 RIVALS = [
-    BaggedSVMClassifier(n_estimators=11, random_state=0),
+    BaggedSVMClassifier(random_state=0),
     CPSPClassifier(random_state=0),
     CPSPClassifier(basis="train", random_state=0),
     CoreVectorClassifier(random_state=0),
@@ -44,7 +44,8 @@ RIVALS = [
 every = pytest.mark.parametrize("rival", RIVALS, ids=lambda rival: type(rival).__name__)
 
 
-@parametrize_with_checks(RIVALS)
+#: What a hundred bags do, eleven do in a ninth of the time.
+@parametrize_with_checks([BaggedSVMClassifier(n_estimators=11, random_state=0), *RIVALS[1:]])
 def test_scikit_learn_contract(estimator, check):
     check(estimator)
 

@@ -44,8 +44,7 @@ RIVALS = [
 every = pytest.mark.parametrize("rival", RIVALS, ids=lambda rival: type(rival).__name__)
 
 
-#: What a hundred bags do, eleven do in a ninth of the time.
-@parametrize_with_checks([BaggedSVMClassifier(n_estimators=11, random_state=0), *RIVALS[1:]])
+@parametrize_with_checks(RIVALS)
 def test_scikit_learn_contract(estimator, check):
     check(estimator)
 

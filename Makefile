@@ -11,7 +11,8 @@ HOST   ?= localhost
 JOBS   ?= 2
 VENV   := .venv
 PY     := $(VENV)/bin/python
-# Python compiles what it imports; pip would compile all there is.
+# Python compiles what it imports, once for all processes; pip would compile all there is.
+unexport PYTHONDONTWRITEBYTECODE
 PIP    := $(PY) -m pip install --quiet --disable-pip-version-check --no-compile -r requirements.txt
 
 # What pip installs, all at once: the app, and for some targets the tools of tests with it.

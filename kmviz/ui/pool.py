@@ -7,6 +7,7 @@ no longer waits; a job that has been without anyone for a moment ends at its nex
 
 from __future__ import annotations
 
+import math
 import os
 import time
 from collections import deque
@@ -114,20 +115,23 @@ class Pool:
         return job.outcome()
 
     def collect(
-        self, wanted: Mapping[Hashable, Callable[[], Any]], show: Show | None, patience: float
-    ) -> list[Hashable]:
+        self, wanted: Mapping[Hashable, Callable[[], Any]], show: Show | None, patience: float,
+        until: float = math.inf,
+    ) -> list[Hashable]:  # fmt: skip
         """Have things made that may wait until nothing else does, and return which of them are.
 
         They are asked for at once, so that they grow old together. Who asked returns with those
         that are made after so many seconds, one at least, or with all; the others keep their place
-        until that one asks again.
+        until that one asks again. Who still waits behind others' work at a time (of
+        `time.monotonic`) returns with what there is, and be it nothing.
         """
         jobs = [self._joined(key, make, is_last=True) for key, make in wanted.items()]
-        until = time.monotonic() + patience
+        patient = time.monotonic() + patience
 
         def is_enough() -> bool:
-            done = sum(job.is_done for job in jobs)
-            return done == len(jobs) or (done > 0 and time.monotonic() > until)
+            now, done = time.monotonic(), sum(job.is_done for job in jobs)
+            is_waiting = now > until and not any(job in self._running for job in jobs)
+            return done == len(jobs) or is_waiting or (done > 0 and now > patient)
 
         self._watch(jobs, show, is_enough, LOOK_LATER, RETURN)
         done = [job for job in jobs if job.is_done]

@@ -34,9 +34,14 @@ SHARED_BYTES, OWN_BYTES = 384 * 2**20, 128 * 2**20
 _PLACE, _OWN, _START = "kmviz.bars", "kmviz.kept_things", "kmviz.start"
 #: What a page leaves for later, and what was made since it was first drawn.
 _LATER, _MADE, _SO_FAR = "kmviz.later", "kmviz.made", "kmviz.made_so_far"
+#: When it waits no longer.
+_UNTIL = "kmviz.until"
 #: Seconds after which a page is drawn again with what there is, and how many times as long as it
 #: took to draw: where many ask, drawing is what takes the most.
 _PATIENCE, _TIMES = 2.0, 20.0
+#: Seconds that a page waits for its turn behind the work of others; the rest is then left.
+LONGEST = 15.0
+_LEFT = "Many ask this server at once: the rest of this page follows with your next move."
 
 
 class Private(str):
@@ -188,19 +193,26 @@ def bars_here() -> None:
     """
     session = st.session_state
     session[_PLACE], session[_LATER], session[_START] = st.empty(), {}, time.thread_time()
-    session[_MADE] = session.pop(_SO_FAR, frozenset())
+    session[_MADE], session[_UNTIL] = session.pop(_SO_FAR, (frozenset(), 0.0))
 
 
 def catch_up() -> None:
-    """Make what was left for later and run the page again with it; the last thing a page does."""
+    """Make what was left for later and run the page again with it; the last thing a page does.
+
+    Where the work of others leaves no room for it in time, the page stays as it is.
+    """
     session = st.session_state
     wanted = session.pop(_LATER, {})
     if not wanted:
         return
     patience = max(_PATIENCE, _TIMES * (time.thread_time() - session[_START]))
+    until = session[_UNTIL] or time.monotonic() + LONGEST
     with _bar("To follow:") as show:
-        made = POOL.collect(wanted, show, patience)
-    session[_SO_FAR] = session[_MADE].union(made)
+        made = POOL.collect(wanted, show, patience, until)
+    if not made:
+        session[_PLACE].caption(_LEFT)
+        return
+    session[_SO_FAR] = session[_MADE].union(made), until
     st.rerun()
 
 

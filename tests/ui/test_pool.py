@@ -5,9 +5,10 @@ import time
 
 import numpy as np
 import pytest
+from streamlit.testing.v1 import AppTest
 
 from kmviz.methods import progress
-from kmviz.ui import pool as pools
+from kmviz.ui import pool as pools, work
 from kmviz.ui.pool import Pool, is_inside
 from kmviz.ui.sizes import size_of
 from kmviz.ui.work import Kept
@@ -144,17 +145,23 @@ def test_what_has_waited_for_long_is_done_one_thing_at_a_time_beside_pages(monke
     assert order == ["a", "page", "b", "c"]
 
 
-def test_what_a_page_leaves_for_later_is_asked_for_at_once_and_grows_old_together(monkeypatch):
-    monkeypatch.setattr(pools, "PATIENT", 0.2)
-    pool, busy = Pool(1), threading.Event()
+def crowd(pool, n, busy):
+    """Visitors who keep the pool from ever being idle until an event is set."""
 
-    def visit(name):  # a class that keeps the pool from ever being idle
+    def visit(name):
         while not busy.is_set():
             pool.wait((name, time.monotonic()), lambda: time.sleep(0.02))
 
-    visitors = [threading.Thread(target=visit, args=(k,)) for k in range(3)]
-    for thread in visitors:
+    threads = [threading.Thread(target=visit, args=(k,)) for k in range(n)]
+    for thread in threads:
         thread.start()
+    return threads
+
+
+def test_what_a_page_leaves_for_later_is_asked_for_at_once_and_grows_old_together(monkeypatch):
+    monkeypatch.setattr(pools, "PATIENT", 0.5)  # well above what a busy computer adds
+    pool, busy = Pool(1), threading.Event()
+    visitors = crowd(pool, 3, busy)
     start = time.monotonic()
     made = pool.collect({k: lambda: time.sleep(0.01) for k in range(10)}, None, patience=60)
     spent = time.monotonic() - start
@@ -182,6 +189,58 @@ def test_who_collects_returns_with_what_there_is_and_the_rest_keeps_its_place(mo
     assert reported.wait(10)
     assert pool.collect({"slow": slow}, None, patience=9.0) == ["slow"]
     assert made == ["slow"]
+
+
+def test_who_never_has_a_turn_does_not_wait_for_ever():
+    pool, gone, made = Pool(1), threading.Event(), []  # PATIENT: no turn beside pages so soon
+    visitors = crowd(pool, 3, gone)
+
+    def ask():
+        made.append(pool.collect({"rest": lambda: 1}, None, 0.0, time.monotonic() + 0.3))
+
+    asks = threading.Thread(target=ask, daemon=True)
+    asks.start()
+    asks.join(3.0)
+    is_held = asks.is_alive()
+    gone.set()
+    for thread in visitors:
+        thread.join(10)
+    assert not is_held
+    assert made == [[]]
+
+
+def test_who_has_a_turn_waits_to_its_end():
+    start = time.monotonic()
+    made = Pool(1).collect({"rest": lambda: time.sleep(0.2)}, None, 0.0, until=start)
+    assert made == ["rest"]
+
+
+def a_page_with_a_rest():
+    import streamlit as st
+
+    from kmviz.ui import work
+
+    work.bars_here()
+    shelf = st.session_state.setdefault("shelf", work.Shelf())
+    st.write(f"rest: {shelf.later('rest', lambda: 7, 'Rest')}")
+    work.catch_up()
+
+
+def test_a_page_without_a_turn_stays_as_it_is_and_says_so(monkeypatch):
+    asked = []
+
+    def collect(wanted, show, patience, until):
+        asked.append(until - time.monotonic())
+        return [] if len(asked) < 2 else Pool.collect(work.POOL, wanted, show, patience, until)
+
+    monkeypatch.setattr(work.POOL, "collect", collect)
+    page = AppTest.from_function(a_page_with_a_rest).run()
+    assert [text.value for text in page.markdown] == ["rest: None"]
+    assert "follows with your next move" in page.caption[0].value
+    page.run()  # the next move
+    assert [text.value for text in page.markdown] == ["rest: 7"]
+    assert not page.caption
+    assert asked == pytest.approx([work.LONGEST] * 2, abs=1.0)
 
 
 def test_what_fails_later_fails_for_the_page():

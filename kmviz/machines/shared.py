@@ -149,12 +149,12 @@ class SharedMachines:
         squares = np.einsum("ij,ij->i", moved, moved)
         self._radius = float(np.sqrt(squares.max()))
         self._spread = np.abs(self.weights).sum(axis=0)
-        self._columns = np.ascontiguousarray(moved.T, dtype=np.float32)
         self._code = self.kernel.code
         self._unit = UNIT * (LOST + LOST_BY_COLUMN * np.sqrt(vectors.shape[1]))
         # One product then gives the exponents, -g||x||^2 - g||z||^2 + 2g x.z, or g x.z + a.
         last = [np.ones(len(moved))] + ([-kernel.gamma * squares] if is_radial else [])
         self._right = np.ascontiguousarray(np.column_stack([moved, *last]).T, dtype=np.float32)
+        self._columns = self._right[: moved.shape[1]]  # the vectors alone
         self._narrow = self.weights.astype(np.float32)
 
     def _in_blocks(self, X: NDArray[Any], rows: NDArray[Any]) -> Floats:

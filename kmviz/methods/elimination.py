@@ -13,6 +13,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from kmviz.loops.shared import contenders
+
 Ints = NDArray[np.intp]
 
 #: Outputs of a pair of classes, by its place among `itertools.combinations`, for some rows.
@@ -82,27 +84,16 @@ def settle(
     >>> settle(guesses, np.array([[True, False, True]]), 3, lambda pair, i: asked[i, pair])
     array([2])
     """
-    first, second = np.triu_indices(n_classes, 1)
-    place = np.zeros((n_classes, n_classes), dtype=np.intp)
-    place[first, second] = place[second, first] = np.arange(len(first))
-    winner, rows = np.full(len(outputs), -1), np.arange(len(outputs))
+    n, p = outputs.shape
+    scale = np.full(p, scale, dtype=np.float64)
+    winner, rows = np.full(n, -1), np.arange(n)
     while len(rows):
-        out, sure = outputs[rows], known[rows]
-        lead = np.full((len(rows), n_classes, n_classes), np.inf)
-        lead[:, first, second], lead[:, second, first] = out * scale, -out * scale
-        lost = np.zeros(lead.shape, dtype=bool)
-        lost[:, first, second] = sure & ~(out >= 0)
-        lost[:, second, first] = sure & (out >= 0)  # 0 is the first one's
-        beaten = np.asarray(lost.any(axis=2))
-        best = np.where(beaten, -np.inf, lead.min(axis=2)).argmax(axis=1)
-        own = np.zeros((len(rows), len(first)), dtype=bool)
-        np.put_along_axis(own, place[best], True, axis=1)
-        own[:, 0] = (best == 0) | (best == 1)  # the diagonal of `place` points there, too
-        own &= ~sure
-        alive, asks = (~beaten).any(axis=1), own.any(axis=1)
-        winner[rows[alive & ~asks]] = best[alive & ~asks]
-        for pair in np.flatnonzero(own[alive].any(axis=0)):
-            asked = rows[alive & own[:, pair]]
+        best, asks = np.empty(len(rows), dtype=np.intp), np.empty((len(rows), p), dtype=bool)
+        contenders(outputs, known, rows, scale, n_classes, best, asks)
+        is_open = asks.any(axis=1)
+        winner[rows] = np.where(is_open, -1, best)
+        for pair in np.flatnonzero(asks.any(axis=0)):
+            asked = rows[asks[:, pair]]
             outputs[asked, pair], known[asked, pair] = ask(int(pair), asked), True
-        rows = rows[alive & asks]
+        rows = rows[is_open]
     return winner

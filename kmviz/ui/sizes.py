@@ -32,8 +32,9 @@ def size_of(thing: Any) -> int:
             continue
         seen.add(id(found))
         if isinstance(found, np.ndarray):
-            left += [] if found.base is None else [found.base]
-            total += found.nbytes if found.base is None else 0
+            is_view = isinstance(found.base, np.ndarray)
+            left += [found.base] if is_view else []
+            total += 0 if is_view else found.nbytes
         elif isinstance(found, pd.DataFrame | pd.Series):
             total += int(np.sum(found.memory_usage(deep=True)))
         else:

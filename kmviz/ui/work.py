@@ -29,7 +29,9 @@ from kmviz.ui.sizes import size_of
 Made = TypeVar("Made")
 
 #: Bytes that are kept for all sessions together, and for each session of its own.
-SHARED_BYTES, OWN_BYTES = 384 * 2**20, 128 * 2**20
+SHARED_BYTES, OWN_BYTES = 256 * 2**20, 128 * 2**20
+#: Seconds after which what was asked for meanwhile is weighed again.
+WEIGH_AGAIN = 5.0
 
 _PLACE, _OWN, _START = "kmviz.bars", "kmviz.kept_things", "kmviz.start"
 #: What a page leaves for later, and what was made since it was first drawn.
@@ -64,6 +66,8 @@ def is_private(key: Any) -> bool:
 class Kept:
     """Things by key, the latest of them, up to so many bytes.
 
+    A study grows when it is read: what was asked for is weighed again from time to time.
+
     Parameters
     ----------
     most : int
@@ -73,6 +77,8 @@ class Kept:
     def __init__(self, most: int) -> None:
         self.most, self.total = most, 0
         self._things: OrderedDict[Hashable, tuple[Any, int]] = OrderedDict()
+        self._asked: set[Hashable] = set()
+        self._weighed = time.monotonic()
         self._lock = Lock()
 
     def find(self, key: Hashable) -> tuple[Any] | None:
@@ -81,16 +87,30 @@ class Kept:
             if key not in self._things:
                 return None
             self._things.move_to_end(key)
+            self._asked.add(key)
             return (self._things[key][0],)
 
     def put(self, key: Hashable, thing: Any) -> None:
         """Keep a thing, and let go of the oldest where it is too much."""
+        self._weigh_again()
         size = size_of(thing)
         with self._lock:
             self.total += size - self._things.pop(key, (None, 0))[1]
             self._things[key] = (thing, size)
+            self._asked.add(key)
             while self.total > self.most and len(self._things) > 1:
                 self.total -= self._things.popitem(last=False)[1][1]
+
+    def _weigh_again(self) -> None:
+        """Weigh what was put or asked for since the last time, if that is some time ago."""
+        if time.monotonic() < self._weighed + WEIGH_AGAIN:
+            return
+        with self._lock:
+            for key in self._asked & self._things.keys():
+                thing, size = self._things[key]
+                self._things[key] = thing, size_of(thing)
+                self.total += self._things[key][1] - size
+            self._asked, self._weighed = set(), time.monotonic()
 
 
 _shared = Kept(SHARED_BYTES)

@@ -355,6 +355,21 @@ def test_what_is_kept_is_bounded_by_its_bytes():
     assert kept.find(19) is None
 
 
+def test_what_grows_when_it_is_read_is_weighed_again(monkeypatch):
+    monkeypatch.setattr(work, "WEIGH_AGAIN", 0.0)
+    kept = Kept(1_000_000)
+    studies = {k: {} for k in range(10)}
+    for k, study in studies.items():
+        kept.put(k, study)
+        kept.find(k)[0]["sums"] = np.zeros(25_000)  # 200 kB
+    assert kept.total <= 1_000_000
+    assert [k for k in studies if kept.find(k)] == [5, 6, 7, 8, 9]
+
+
+def test_memory_that_something_else_holds_is_counted():
+    assert size_of(np.frombuffer(bytearray(80_000))) >= 80_000
+
+
 def test_an_array_that_two_share_takes_its_room_once():
     shared = np.zeros(10_000)
     assert size_of([shared, shared, shared[:5]]) < 90_000

@@ -62,8 +62,9 @@ def frontier(points: pd.DataFrame, cost: str, height: int = 440) -> go.Figure:
     return theme.figure(
         traces,
         f"{cost} (log scale)",
-        "accuracy",
+        "accuracy (log scale of the errors)",
         height=height,
+        legend={"itemsizing": "constant"},  # a size means something, a family has none
         annotations=[_prize(costs[i], errors[i]) for i in best],
         **axes,
     )
@@ -141,7 +142,7 @@ def _labels(
     taken += [(a - 75, b - 54, a - 10, b - 10) for a, b in zip(px[best], py[best])]
     texts, sides = np.full(len(px), "", dtype=object), np.full(len(px), _SIDES[0][0], dtype=object)
     for i in np.lexsort((px, py)):
-        wide = 6.2 * len(titles[i])
+        wide = 6.6 * len(titles[i])
         for side, across, up in _SIDES:
             left, low = px[i] + across * wide + np.sign(across + 0.5) * 8, py[i] + up
             box = (left, low, left + wide, low + 14)
@@ -172,7 +173,7 @@ def _points(
         hovertemplate="%{hovertext}<extra>click to open</extra>",
         mode="markers+text",
         textposition=labels[1][rows].tolist(),
-        textfont={"size": 11},
+        textfont={"size": 12, "color": theme.INK},
         name=name,
         cliponaxis=False,
         marker={

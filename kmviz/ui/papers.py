@@ -18,7 +18,7 @@ from kmviz.ui.parts import chart, look_for
 
 FOLDER = tables_folder()
 ON_THE_LINE = (
-    "On the dotted line ours is what the paper says, above it ours is more. Point at a mark to see "
+    "On the dashed line ours is what the paper says, above it ours is more. Point at a mark to see "
     "which figure it is."
 )
 POINTS = "Ours against the paper's, a point for each cell, and the diagonal where both agree."

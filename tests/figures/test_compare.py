@@ -40,7 +40,8 @@ def test_accuracy_stands_against_cost_and_size_is_disagreement():
     assert line.x.tolist() == [10.0, 100.0]
     assert line.line.shape == "hv"
     assert "kernel values" in figure.layout.xaxis.title.text
-    assert "accuracy" in figure.layout.yaxis.title.text
+    assert figure.layout.yaxis.title.text == "accuracy (log scale of the errors)"
+    assert figure.layout.legend.itemsizing == "constant", "a family has no size"
 
 
 def test_what_has_a_cost_is_drawn_and_the_advised_one_is_labelled():

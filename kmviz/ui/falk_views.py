@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
-from typing import Any
+from dataclasses import dataclass, replace
+from typing import Any, cast
 
 import numpy as np
 import streamlit as st
@@ -58,7 +58,7 @@ def slider(problem: Problem, page: falk.Page) -> None:
         asked = [_asked_of(problem, page, size) for size in sizes]
         x, y, _ = grid(problem, maps.CELLS)
         effort = maps.effort_map(problem, x, y, np.array([one.steps for one in asked]))
-        views = [_map(problem, asked, homes, sizes), effort]
+        views = [_map(problem, asked, homes, sizes), _with_own_line(effort, asked)]
     elif problem.image_shape:
         strip = maps.effort_strip(problem, page.shown.rows, steps)
         views = [_images(problem, homes, sizes), strip]
@@ -146,6 +146,13 @@ def _map(
     )  # fmt: skip
 
 
+def _with_own_line(effort: live.Chart, asked: list[Asked]) -> live.Chart:
+    """Return the effort map with the boundary of those who make the effort: the local models'."""
+    heat, halo, line, *rest = (cast("Any", layer) for layer in effort.layers)
+    own = _line([one.line for one in asked], "local models", line.width)
+    return replace(effort, layers=[heat, replace(halo, x=own.x, y=own.y), own, *rest])
+
+
 def _line(lines: Sequence[NDArray], name: str, width: float, color: str = theme.INK) -> live.Line:
     return live.Line(
         x=[line[:, 0] for line in lines], y=[line[:, 1] for line in lines], name=name, width=width,
@@ -209,12 +216,12 @@ def _sweep(problem: Problem, table: Any) -> live.Chart:
         x=live.Axis("k (log scale)", log=True),
         y=live.Axis("test accuracy in %"),
         layers=[
-            live.Line(x=k, y=share, name="local models", color=theme.COLORS[2], markers=True),
+            live.Line(x=k, y=share, name="local models", markers=True),
             live.Line(x=k[[0, -1]], y=np.full(2, svm), name=f"global SVM: {svm:.1f}%",
                       color=theme.COLORS[6], dashed=True),
             live.Rule(x=k, dashed=False),
-            live.Points(x=k[:, None], y=share[:, None], size=11, opacity=1.0,
-                        colors=(theme.COLORS[2],), symbols=("circle",)),
+            live.Points(x=k[:, None], y=share[:, None], size=11, opacity=1.0, colors=(theme.INK,),
+                        symbols=("circle",)),
         ],
     )  # fmt: skip
 

@@ -172,7 +172,7 @@ def _tree(now: Shown, heights: tuple[int, ...], record: TreeTrace) -> live.Chart
         nodes={
             "group": cut.astype(np.uint8),
             "names": ("cut off", "node"),
-            "colors": (theme.FAINT, theme.COLORS[0]),
+            "colors": (theme.FAINT, theme.INK),  # as those asked are on the map
             "symbols": ("circle", "circle"),
             "size": 6.0 if len(nodes) < 400 else 4.0,
             "id": nodes.index.to_numpy(),

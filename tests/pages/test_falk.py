@@ -152,7 +152,7 @@ def test_half_of_k_stays_half_where_nothing_else_was_chosen():
 def test_the_slider_draws_what_a_fit_of_each_size_answers():
     page = open_page(PAGE, **BANANA, k=40, query=3)
     owner, points, _, line, ring, _ = live_arrays(page, "k", "local_map")["layers"]
-    heat = live_arrays(page, "k", "effort_map")["layers"][0]
+    heat, _, own, *_ = live_arrays(page, "k", "effort_map")["layers"]
     share = live_arrays(page, "k", "local_sweep")["layers"][0]
     cells = np.meshgrid(live.at(owner["x"], 0), live.at(owner["y"], 0))
     rows = np.column_stack([axis.ravel() for axis in cells])
@@ -163,6 +163,7 @@ def test_the_slider_draws_what_a_fit_of_each_size_answers():
         steps = heat["levels"][live.at(heat["values"], position)]
         said = np.clip(clf.models_.sizes()[asked], 1, None)
         np.testing.assert_allclose(steps, said, rtol=0.03)
+        np.testing.assert_array_equal(live.at(own["x"], position), live.at(line["x"], position))
         assert live.at(share["y"], 0)[position] == pytest.approx(
             100 * clf.score(data.X_test[:2000], data.y_test[:2000]), abs=1e-4
         )

@@ -72,6 +72,7 @@ def test_charts_are_light(shown):
 def test_the_curve_ends_where_the_tree_does(shown):
     accuracy = array(trace(shown, "tree_heights", "tree, accuracy")["y"])
     tree = live_arrays(shown, "height", "tree_path")
+    assert "categorical 0" not in tree["layers"][-1]["colors"], "which is a class"
     assert -float(np.min(tree["layers"][-1]["y"]["data"])) == len(accuracy)
     share = float(metric(shown, "Accuracy").rstrip("%")) / 100
     assert share == pytest.approx(accuracy[5], abs=0.001)

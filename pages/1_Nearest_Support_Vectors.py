@@ -18,15 +18,7 @@ words.intro(
     "window w",
     "linear filter",
 )
-switch, size, order, start, rest = st.container(key="controls").columns(
-    [8, 8, 11, 11, 9], vertical_alignment="bottom"
-)
-switch.toggle("Linear filter", key="filter", help="A linear SVM settles the easy queries.")
-size.number_input("Components q", 1, 64, key="q", help="Principal components that order vectors.")
-order.selectbox("Order", list(nsv.ORDERS), key="order", format_func=nsv.ORDERS.get)
-start.selectbox("The sum starts from", list(nsv.STARTS), key="start", format_func=nsv.STARTS.get)
-nsv_calibration.draw_all(problem, rest)
-
+nsv.draw_controls(problem)
 now, chosen = nsv.shown(problem), nsv.choice()
 problem = now.problem  # a promise holds rows out, and has a machine of its own
 nsv_calibration.say_promise(now)

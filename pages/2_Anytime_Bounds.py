@@ -18,12 +18,7 @@ words.intro(
     "W",
     "R_k",
 )
-left, right = st.container(key="controls").columns([3, 2])
-order = left.selectbox(
-    "Basis: which vectors, in what order", anytime.choices(problem), key="basis",
-    format_func=anytime.ORDERS.get, help=anytime.ABOUT_ORDERS,
-)  # fmt: skip
-now = anytime.shown(problem, order, anytime.draw_sample(problem, order, right))
+now = anytime.chosen(problem)
 trace, reading, clf = anytime.trace(now), now.study.read(), now.study.classifier()
 anytime.open_step(now, trace)
 follow.line(problem, trace, follow.cost(now, reading, clf, problem.query))
@@ -51,7 +46,7 @@ ui.look_for(anytime.look(now, reading))
 
 st.subheader("All orders of the basis", anchor=False)
 ui.chart(
-    figures.orderings(anytime.compared(problem), order), "orderings",
+    figures.orderings(anytime.compared(problem), st.session_state["basis"]), "orderings",
     "Mean width of the interval and share of queries decided against the number of kernel "
     "values, one line for each order of the basis.",
 )  # fmt: skip

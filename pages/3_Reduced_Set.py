@@ -17,17 +17,7 @@ words.intro(
     "ρ",
     "Bayes threshold",
 )
-left, middle, right = st.container(key="controls").columns(3)
-method = left.selectbox(
-    "How vectors are found", reduced.choices(), key="method", format_func=reduced.METHODS.get
-)  # fmt: skip
-tune = ui.draw("tune", middle)
-shift = right.slider(
-    "Virtual support vectors: shift by pixels", 0, 3, key="shift",
-    disabled=problem.image_shape is None, help=reduced_words.SHIFT,
-)  # fmt: skip
-page = reduced.page(problem, method, shift, tune)
-ui.limit("vectors", 1, page.n_vectors)
+page = reduced.chosen(problem)
 clf = page.shown.study.classifier(n_vectors=st.session_state["vectors"])
 trace = clf.trace(problem.x)
 follow.line(problem, trace, trace.stop, page.base.n_vectors)
@@ -60,7 +50,7 @@ ui.chart(
 )  # fmt: skip
 ui.look_for(reduced_words.look_at_boundary(page, n))
 st.dataframe(reduced.table(page, n), hide_index=True)
-reduced.strip(problem, shift)
+reduced.strip(problem, st.session_state["shift"])
 ui.take_home(
     problem, estimator=lambda: page.shown.estimator(n_vectors=n), figure=picture,
     trace=trace.to_frame,

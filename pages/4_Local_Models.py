@@ -13,18 +13,7 @@ words.intro(
     "kernel value",
     "k, k'",
 )
-most = falk.limit(problem)
-controls = st.container(key="controls")
-row = controls.columns([2, 2, 5, 3, 4], vertical_alignment="bottom")
-row[0].number_input("k", 2, max(most, 3), key="k", disabled=most < 3)
-row[1].number_input(
-    "k'", 1, st.session_state["k"], None, key="kp", placeholder="k/2",
-    help="Points that a centre answers for. Empty: half of k.",
-)  # fmt: skip
-row[2].selectbox("Who answers", list(falk.SELECTS), key="select", format_func=falk.SELECTS.get)
-row[3].selectbox("Centres in", list(falk.COVERS), key="cover", format_func=falk.COVERS.get)
-row[4].selectbox("Kernel width", list(falk.WIDTHS), key="width", format_func=falk.WIDTHS.get)
-page = falk.page(problem)
+page = falk.chosen(problem)
 follow.line(problem, page.trace, page.trace.stop)
 falk_views.slider(problem, page)
 two.section(falk.side)

@@ -16,7 +16,7 @@ words.intro(
     "height",
 )
 controls = ("split", "refit", "stem", "mean", "candidates")
-for name, place in zip(controls, st.container(key="controls").columns(len(controls))):
+for name, place in zip(controls, ui.row(1, 1, 1, 1, 1)):
     ui.draw(name, place)
 now = svtree.shown(problem)
 svtree.limit(now)

@@ -7,7 +7,7 @@ A page reads::
     ui.finish()
 """
 
-from kmviz.ui.controls import draw, parameters
+from kmviz.ui.controls import draw, parameters, row
 from kmviz.ui.frame import finish, frame, frame_without_data
 from kmviz.ui.menu import PAGES, page_link
 from kmviz.ui.params import Choice, Control, Flag, Number, Words
@@ -39,5 +39,6 @@ __all__ = [
     "pick",
     "plane",
     "put",
+    "row",
     "take_home",
 ]

@@ -16,7 +16,7 @@ from kmviz.figures import anytime as figures
 from kmviz.methods.anytime.spectral import quadratic
 from kmviz.traces import AnytimeReading, AnytimeTrace, Closing
 from kmviz.ui import state, two
-from kmviz.ui.controls import draw
+from kmviz.ui.controls import draw, row
 from kmviz.ui.fitted import Rows, Shown, own_rows, show
 from kmviz.ui.params import Choice, Control, Number
 from kmviz.ui.problem import Problem
@@ -32,10 +32,6 @@ ORDERS = {
     "cells": "cells: tuned for each of 16 regions (ours)",
     "spectral": "spectral: eigenvectors, degree-2 kernels (ours)",
 }
-ABOUT_ORDERS = (
-    "The machine is one vector W in feature space. Each basis vector tells a coordinate of W and "
-    "of the query; what is left of both bounds f(x). The order decides how soon little is left."
-)
 #: Queries that tune an order (about), queries that compare orders, steps compared, rows timed.
 TUNED, COMPARED, STEPS, TIMED = 200, 300, 200, 200
 
@@ -45,7 +41,12 @@ SAMPLES = {
     "own": "queries of your own",
 }
 OWN: dict[str, Any] = {
-    "basis": Control("Basis", Choice(*ORDERS), ORDERS),
+    "basis": Control(
+        "Basis: which vectors, in what order", Choice(*ORDERS), ORDERS,
+        "The machine is one vector W in feature space. Each basis vector tells a coordinate of W "
+        "and of the query; what is left of both bounds f(x). The order decides how soon little is "
+        "left.",
+    ),
     "sample": Control(
         "Queries that tune it", Choice(*SAMPLES), SAMPLES,
         help="Some orders are tuned on a sample of queries. Where the queries to come are known, "
@@ -64,24 +65,25 @@ def possible(problem: Problem) -> list[str]:
     return [name for name in ORDERS if name != "spectral" or quadratic(problem.machine.kernel)]
 
 
-def choices(problem: Problem) -> list[str]:
-    """The orders that this machine can have; corrects a choice that it cannot."""
-    names = possible(problem)
-    if st.session_state["basis"] not in names:
-        state.replace("basis", names[0])
-    return names
-
-
 def is_tuned(order: str) -> bool:
     """Whether an order of the page is tuned on a sample of queries."""
     return "query_sample" in parameters(order)
 
 
-def draw_sample(problem: Problem, order: str, place: Any) -> str | Rows:
-    """Draw the choice of the queries that tune an order, and where to paste one's own."""
-    sample = draw("sample", place, disabled=not is_tuned(order))
-    if sample != "own" or not is_tuned(order):
-        return sample
+def chosen(problem: Problem) -> Shown:
+    """Draw the choice of the basis, and of the queries that tune it; return what they say."""
+    names, here = possible(problem), st.session_state["basis"]
+    places = row(3, 2) if is_tuned(here if here in names else names[0]) else row(1)
+    order, sample = draw("basis", places[0], options=names), "train"
+    if is_tuned(order):
+        sample = draw("sample", places[1])
+    if sample == "own":
+        _draw_own(problem)
+    return shown(problem, order, sample_of(problem, sample))
+
+
+def _draw_own(problem: Problem) -> None:
+    """Draw where to paste queries of one's own, and what is wrong with them."""
     st.text_area(
         f"Your queries: a line for each, {problem.data.X_train.shape[1]} numbers in the order and "
         "the units of the data's columns, no label. They tune the order; the test rows are asked.",
@@ -91,7 +93,6 @@ def draw_sample(problem: Problem, order: str, place: Any) -> str | Rows:
         _pasted(problem)
     except DataError as error:
         st.error(f"{error} Until then training rows tune the order.", icon=":material/error:")
-    return sample_of(problem, sample)
 
 
 def sample_of(problem: Problem, sample: str) -> str | Rows:
@@ -161,7 +162,7 @@ def band(record: AnytimeTrace) -> tuple[Any, Any]:
 
 def compared(problem: Problem) -> dict[str, Closing]:
     """Return how the intervals close under every order, over the first steps."""
-    orders = choices(problem)
+    orders = possible(problem)
 
     def close() -> dict[str, Closing]:
         found = {}

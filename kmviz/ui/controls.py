@@ -14,6 +14,11 @@ from kmviz.ui import prepare, state
 from kmviz.ui.params import Choice, Control, Flag, Number, Words
 
 
+def row(*widths: int) -> list[Any]:
+    """Return the places of a page's controls, side by side: one for each that has an effect."""
+    return st.container(key="controls").columns(widths, vertical_alignment="bottom")
+
+
 def draw(
     name: str,
     place: Any = st,
@@ -51,18 +56,24 @@ def draw(
         return place.select_slider(
             control.label, [*known, *sorted(numbers)], format_func=control.spoken, **given
         )
-    return _slider(control, name, place, low, high, given)
+    return _number(control, name, place, low, high, given)
 
 
-def _slider(
+def _number(
     control: Control, name: str, place: Any, low: Any, high: Any, given: dict[str, Any]
 ) -> Any:
-    assert isinstance(control.param, Number)
-    low = control.param.low if low is None else low
-    high = control.param.high if high is None else high
-    state.limit(name, low, max(low, high))
+    param = control.param
+    assert isinstance(param, Number)
+    low = param.low if low is None else low
+    high = param.high if high is None else high
+    if st.session_state[name] is not None:
+        state.limit(name, low, max(low, high))
     given["disabled"] = given["disabled"] or high <= low
-    return place.slider(control.label, low, max(high, low + 1), **given)
+    if not control.is_typed:
+        return place.slider(control.label, low, max(high, low + 1), **given)
+    if param.no_number is None:  # may be left empty
+        given |= {"value": None, "placeholder": control.spoken(None)}
+    return place.number_input(control.label, low, max(high, low + 1), **given)
 
 
 def parameters(name: str, *only: str, said: Mapping[str, Any] = state.PRESENT) -> dict[str, Any]:

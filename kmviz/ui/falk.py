@@ -19,6 +19,7 @@ from kmviz.methods.falk import FaLKClassifier
 from kmviz.methods.falk.gap import LocalityGap, locality_gap
 from kmviz.traces import LocalMap, LocalModel, LocalReading, LocalTrace
 from kmviz.ui import state, two
+from kmviz.ui.controls import draw, row
 from kmviz.ui.fitted import Shown, show
 from kmviz.ui.params import Choice, Control, Flag, Number
 from kmviz.ui.plane import grid, plane
@@ -32,12 +33,15 @@ SELECTS = {
 COVERS = {"random": "random order", "tree": "cover-tree order"}
 WIDTHS = {"machine": "the machine's", "local": "each its own (median)"}
 OWN: dict[str, Any] = {
-    "k": Control("Neighbours k", Number(60, 2, 2000)),
-    "kp": Control("k'", Number(None, 1, 2000, whole=True), {None: "k/2"}),
+    "k": Control("Neighbours k", Number(60, 2, 2000), is_typed=True),
+    "kp": Control(
+        "k'", Number(None, 1, 2000, whole=True), {None: "k/2"},
+        "Points that a centre answers for. Empty: half of k.", is_typed=True,
+    ),
     "select": Control("Who answers", Choice(*SELECTS), SELECTS),
     "cover": Control("Centres in", Choice(*COVERS), COVERS),
     "width": Control("Kernel width", Choice(*WIDTHS), WIDTHS),
-}
+}  # fmt: skip
 OWN |= {"a": two.kept(OWN), "removed": Flag(False)}
 
 #: Boundaries and circles are drawn for at most this many models, those nearest to the query.
@@ -89,13 +93,15 @@ class Page:
     sizes: list[Size] = field(default_factory=list)
 
 
-def limit(problem: Problem) -> int:
-    """Keep k within the data and k' within k; return the largest k."""
-    most = min(2000, len(problem.data.X_train))
-    state.limit("k", 2, most)
-    if st.session_state["kp"] is not None:
-        state.limit("kp", 1, st.session_state["k"])
-    return most
+def chosen(problem: Problem) -> Page:
+    """Draw the choices, k within the data and k' within k, and return what they say."""
+    *numbers, select, cover, width = row(2, 2, 5, 3, 4)
+    k = draw("k", numbers[0], high=min(2000, len(problem.data.X_train)))
+    draw("kp", numbers[1], high=k)
+    draw("select", select)
+    draw("cover", cover)
+    draw("width", width)
+    return page(problem)
 
 
 def is_linked(said: Mapping[str, Any] = state.PRESENT) -> bool:

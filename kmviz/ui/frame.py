@@ -27,9 +27,9 @@ ICON = "🧭"  # in the browser's tab: a :material/ icon there would ask a font 
 #: picture shows whole. Beside the menu a narrow one has no room for columns, or on a phone for a
 #: second metric: they stand below one another; small controls stand in pairs, lists to choose from
 #: alone, so that what is chosen can be read. On a phone all controls stand in one row that a finger
-#: moves, so that the picture is not far below; the bar with the menu lies over the top of the page,
-#: and points of a crowded chart are named by its legend. A control without effect is not shown
-#: (all are disabled while the server cannot be reached: they stay).
+#: moves, so that the picture is not far below: it fades out towards an arrow, and what comes last
+#: can be moved clear of it. The bar with the menu lies over the top of the page, and points of a
+#: crowded chart are named by its legend.
 _ROOM = """<style>
 [data-testid="stMainBlockContainer"] {padding: 2.2rem 2.5rem 4rem}
 [data-testid="stMain"] h1 {font-size: 1.7rem; padding: 0.2rem 0}
@@ -44,8 +44,6 @@ _ROOM = """<style>
 [data-testid="stMain"] .st-key-heading button {min-height: 1.8rem; padding: 0 0.6rem}
 [data-testid="stSelectbox"] input {text-overflow: ellipsis}
 :has(> .st-key-lesson_hint) {display: none}
-.st-key-controls:has(input:enabled) [data-testid="stColumn"]:has(
-  :is([data-testid="stSelectbox"], [data-testid="stSlider"]) input:disabled) {display: none}
 @media (max-width: 1000px) {
   [data-testid="stMain"] [data-testid="stColumn"] {min-width: min(20rem, 100%)}
   [data-testid="stMain"] .st-key-controls [data-testid="stColumn"] {min-width: min(9rem, 100%)}
@@ -56,6 +54,11 @@ _ROOM = """<style>
   :has(> .st-key-lesson_hint) {display: flex}
   [data-testid="stMainBlockContainer"] {padding: 3.75rem 1rem 4rem}
   .st-key-controls [data-testid="stHorizontalBlock"] {flex-wrap: nowrap; overflow-x: auto}
+  .st-key-controls:has([data-testid="stColumn"] + *) {position: relative}
+  .st-key-controls:has([data-testid="stColumn"] + *)::after {content: "›"; position: absolute;
+    right: -0.4rem; bottom: 0; font-size: 1.8rem; line-height: 2.3rem; pointer-events: none}
+  .st-key-controls [data-testid="stHorizontalBlock"]:has(> * + *) {padding-right: 2.5rem;
+    mask: linear-gradient(to right, black calc(100% - 4rem), transparent calc(100% - 0.75rem))}
   [data-testid="stMain"] .st-key-controls [data-testid="stColumn"]:has([data-testid="stSelectbox"])
     {min-width: 94%}
   .st-key-frontier .textpoint {display: none}

@@ -13,6 +13,7 @@ from kmviz.figures import nsv as figures
 from kmviz.methods.nsv.study import MOST_BYTES
 from kmviz.traces import NSVReading, NSVTrace
 from kmviz.ui import nsv_calibration, state, two
+from kmviz.ui.controls import draw, row
 from kmviz.ui.fitted import MOST_ROWS, Shown, kept_rows, show
 from kmviz.ui.params import Choice, Control, Flag, Number
 from kmviz.ui.plane import plane
@@ -32,12 +33,18 @@ STARTS = {
 
 OWN: dict[str, Any] = {
     "w": Control("Window w", Number(10, 0, 200)),
-    "q": Control("Components q", Number(20, 1, 64)),
+    "q": Control(
+        "Components q", Number(20, 1, 64), help="Principal components that order vectors.",
+        is_typed=True,
+    ),
     "order": Control("Order", Choice(*ORDERS), ORDERS),
-    "filter": Control("Linear filter", Flag(True), {True: "on", False: "off"}),
+    "filter": Control(
+        "Linear filter", Flag(True), {True: "on", False: "off"},
+        "A linear SVM settles the easy queries.",
+    ),
     "start": Control("The sum starts from", Choice(*STARTS), STARTS),
     **nsv_calibration.OWN,
-}
+}  # fmt: skip
 OWN["a"] = two.kept(OWN)
 
 #: The trade-off: what is fitted for each pair of lines, the windows along them, queries asked.
@@ -53,6 +60,14 @@ WINDOWS = (0, 2, 10, 50, 200)
 FEW = 500
 
 _tables, _prices, _exact = Shelf("nsv trade-off"), Shelf(), Shelf()
+
+
+def draw_controls(problem: Problem) -> None:
+    """Draw the page's choices; those of the calibration stand behind a button."""
+    *places, last = row(8, 8, 11, 11, 9)
+    for name, place in zip(("filter", "q", "order", "start"), places):
+        draw(name, place)
+    nsv_calibration.draw_all(problem, last)
 
 
 def shown(problem: Problem, said: Mapping[str, Any] = state.PRESENT) -> Shown:

@@ -260,6 +260,8 @@ class Control:
     help : str, optional
     values : tuple
         A number's steps, where they are not every number between its limits.
+    is_typed : bool
+        Whether a number is typed; otherwise it is a slider's.
     """
 
     label: str
@@ -267,6 +269,7 @@ class Control:
     words: Mapping[Any, str] = field(default_factory=dict)
     help: str | None = None
     values: tuple[Any, ...] = ()
+    is_typed: bool = False
 
     def spoken(self, value: Any) -> str:
         """Return how a value is read out."""

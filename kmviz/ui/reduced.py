@@ -18,6 +18,7 @@ from kmviz.machines import KernelMachine
 from kmviz.methods.transforms import shifts
 from kmviz.traces import ReducedReading
 from kmviz.ui import parts, state, two
+from kmviz.ui.controls import draw, row
 from kmviz.ui.fitted import Shown, show
 from kmviz.ui.params import Choice, Control, Number
 from kmviz.ui.plane import axes_of, grid, plane
@@ -39,7 +40,11 @@ OWN: dict[str, Any] = {
         help="Moves vectors and weights once more, until the sides of training rows are right; "
         "kept at each size where rows that did not tune say so.",
     ),
-    "shift": Control("Shift by pixels", Number(1, 0, 3)),
+    "shift": Control(
+        "Virtual support vectors: shift by pixels", Number(1, 0, 3),
+        help="Copies of the support vectors, shifted in four directions, are trained on before "
+        "reducing. 0 reduces the machine as it is.",
+    ),
 }  # fmt: skip
 OWN["a"] = two.kept(OWN)
 
@@ -90,12 +95,16 @@ def possible(kernel: str) -> list[str]:
     return [name for name in METHODS if kernel == "rbf" or name != "fixed_point"]
 
 
-def choices() -> list[str]:
-    """The ways that the kernel allows; corrects a choice that it does not."""
-    names = possible(st.session_state["kernel"])
-    if st.session_state["method"] not in names:
-        state.replace("method", names[0])
-    return names
+def chosen(problem: Problem) -> Page:
+    """Draw the choices, of the shift where there are images, and return what they say."""
+    places = row(1, 1, 1) if problem.image_shape else row(1, 1)
+    method = draw("method", places[0], options=possible(st.session_state["kernel"]))
+    tune = draw("tune", places[1])
+    if problem.image_shape:
+        draw("shift", places[2])
+    found = page(problem, method, st.session_state["shift"], tune)
+    state.limit("vectors", 1, found.n_vectors)
+    return found
 
 
 def side(problem: Problem, said: Mapping[str, Any]) -> two.Side:

@@ -7,11 +7,6 @@ import numpy as np
 from kmviz.ui.problem import Problem
 from kmviz.ui.reduced import Page
 
-SHIFT = (
-    "Images only: copies of the support vectors, shifted in four directions, are trained on "
-    "before reducing. 0 reduces the machine as it is."
-)
-
 
 def metrics(page: Page, n: int) -> list[tuple[str, str, str]]:
     """The page's metrics."""

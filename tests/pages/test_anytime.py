@@ -202,5 +202,20 @@ def test_the_queries_themselves_may_tune_the_order():
     exec(code, names)
     mean = names["clf"].steps(names["X_test"]).mean()
     assert f"{mean:,.1f}" == metric(app, "Mean kernel values")
-    assert app.selectbox(key="sample").disabled is False
-    assert open_page(PAGE, data="two_moons", n=120).selectbox(key="sample").disabled
+
+
+def test_what_has_no_effect_is_not_drawn_and_comes_back_as_it_was():
+    app = open_page(PAGE, data="two_moons", n=120, sample="test")
+    assert "sample" not in [box.key for box in app.selectbox], "min_wz is tuned on nothing"
+    assert app.query_params["sample"] == "test"
+    app.selectbox(key="basis").set_value("hybrid")
+    run(app)
+    assert app.selectbox(key="sample").value == "test"
+    app.selectbox(key="sample").set_value("train")
+    run(app)
+    app.selectbox(key="basis").set_value("sgma")
+    run(app)
+    assert "sample" not in [box.key for box in app.selectbox]
+    app.selectbox(key="basis").set_value("hybrid")
+    run(app)
+    assert app.selectbox(key="sample").value == "train"

@@ -108,6 +108,10 @@ def test_images_are_shifted_then_reduced():
     app.slider(key="shift").set_value(0)
     run(app)
     assert len(app.dataframe[0].value) == 3
+    app.selectbox(key="data").set_value("two_moons")
+    run(app)
+    assert "shift" not in [slider.key for slider in app.slider], "there is nothing to be shifted"
+    assert app.query_params["shift"] == "0"
 
 
 def test_other_kernels_and_other_dimensions():

@@ -23,6 +23,8 @@ TABLE = "table.skops"
 
 def save_cells(clf: PartitionedFaLK, path: str | os.PathLike[str]) -> None:
     """Store a fitted `PartitionedFaLK`: a copy of its cells."""
+    if Path(path).suffix != ".falk":
+        raise StorageError(f"Local models in cells are a .falk file; got {Path(path).name!r}.")
     with written_whole(Path(path)) as place:
         shutil.copyfile(clf.archive_.path, place)
 

@@ -76,7 +76,7 @@ class StorageError(ValueError):
 
 
 def save(estimator: Any, path: str | os.PathLike[str], slim: bool = False) -> None:
-    """Store a fitted estimator as a `.skops` file.
+    """Store a fitted estimator as a `.skops` file; local models in cells as a `.falk` file.
 
     The file is written beside its place and renamed, so that nothing half-written is left.
 
@@ -102,10 +102,11 @@ def save(estimator: Any, path: str | os.PathLike[str], slim: bool = False) -> No
     >>> bool((again.predict(X) == clf.predict(X)).all())
     True
     """
-    if hasattr(estimator, "archive_"):
+    cells = getattr(estimator, "cells_", None) or estimator
+    if hasattr(cells, "archive_"):
         from kmviz.io.cells import save_cells
 
-        return save_cells(estimator, path)
+        return save_cells(cells, path)
     with written_whole(Path(path)) as place:
         place.write_bytes(dumps(estimator, slim))
     return None

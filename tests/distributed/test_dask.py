@@ -14,6 +14,7 @@ import pandas as pd
 import pytest
 from distributed import Client, LocalCluster
 from numba.core.dispatcher import Dispatcher
+from sklearn.base import clone
 from sklearn.datasets import make_blobs, make_moons
 
 from kmviz import FaLKClassifier, PartitionedFaLK
@@ -318,10 +319,15 @@ def test_answers_are_computed_where_the_blocks_are_though_a_worker_dies(blocks, 
     np.testing.assert_array_equal(here.decision_function(X).compute(), here.decision_function(rows))
 
 
-def test_what_stands_elsewhere_is_not_for_a_fit_in_memory(blocks, tmp_path):
-    for X in (blocks[0], tmp_path / "rows.parquet", "rows.parquet"):
-        with pytest.raises(TypeError, match="PartitionedFaLK"):
-            FaLKClassifier().fit(X, blocks[1])
+def test_a_fit_of_a_collection_is_one_in_cells(blocks, here):
+    X, rows = blocks[0], blocks[0].compute()
+    clf = clone(MODEL).fit(*blocks)
+    np.testing.assert_array_equal(clf.predict(X).compute(), clf.predict(rows))
+    assert clf.cells_.n_rows_ == len(rows)
+    assert np.mean(clf.predict(rows) == here.predict(rows)) >= 0.995
+
+
+def test_collections_that_do_not_fit_together_are_refused(blocks):
     with pytest.raises(ValueError, match="arrays with two and one dimensions"):
         PartitionedFaLK(MODEL).fit(blocks[0], np.zeros(4000))
     frame = dd.from_pandas(pd.DataFrame({"a": [1.0]}), npartitions=1)

@@ -49,14 +49,9 @@ def test_the_choice_has_the_least_error_of_its_folds(board):
     chosen = selection.choose_each(board.X_train, clf.labels_, near, RBF(1.0), 20, 1)
     for rows, (C, percentile) in zip(near, chosen, strict=True):
         errors, _ = selection.neighborhood_errors(
-            board.X_train,
-            clf.labels_,
-            (rows,),
-            RBF(1.0),
-            selection.PERCENTILES,
-            selection.COSTS,
-            20,
-        )
+            (board.X_train[rows], clf.labels_[rows]), RBF(1.0), selection.PERCENTILES,
+            selection.COSTS, 20,
+        )  # fmt: skip
         place = selection.PERCENTILES.index(percentile), selection.COSTS.index(C)
         assert errors[place] == errors.min()
 

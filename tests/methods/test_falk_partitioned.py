@@ -6,10 +6,11 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
+from pyarrow.dataset import dataset
 
 import kmviz
 from kmviz import FaLKClassifier, PartitionedFaLK, datasets
-from kmviz.methods.falk import boxes as boxing, partition
+from kmviz.methods.falk import boxes as boxing, partition, selection
 from kmviz.methods.falk.boxes import Boxes, Reach
 from kmviz.methods.falk.cells import Archive, Scratch
 from kmviz.methods.falk.neighbors import EuclideanIndex
@@ -114,14 +115,15 @@ def test_a_halo_reaches_far_only_where_rows_are_few():
     rng = np.random.default_rng(0)
     crowd = np.concatenate([rng.random((900, 2)) * [1, 0.5], rng.random((100, 2)) * [1, 0.5]])
     crowd[900:, 1] += 0.5  # few rows in the upper half
-    pieces = Boxes(rng.random((10, 2)), 1).part(0, crowd, 8)
+    space = Boxes(np.array([[0.0, 0.0], [2.0, 0.0]]), 2)
     radius = np.where(crowd[:, 1] < 0.5, 0.1, 0.3)
-    reach = Reach(pieces, crowd, radius, beyond=radius)
+    leaves = radius > space.inside(crowd, 0)
+    whole, pieces = (Reach(space.part(0, crowd, n), crowd[leaves], radius[leaves]) for n in (1, 8))
     outside = np.array([[1.05, 0.0], [1.2, 0.0], [1.2, 0.8], [1.5, 0.8]])
-    pieces.high = np.minimum(pieces.high, 1.0)
-    assert reach.holds(outside).tolist() == [True, False, True, False]
-    assert reach.most == pytest.approx(0.3)
-    assert (reach.around(crowd) >= 0.1 - 1e-9).all()
+    assert whole.holds(outside).tolist() == [True, True, True, False]
+    assert pieces.holds(outside).tolist() == [True, False, True, False]
+    near = pieces.around(crowd[leaves])
+    assert np.mean(near >= radius[leaves]) > 0.9
 
 
 def test_from_a_parquet_file_to_a_file(cells, board, tmp_path):
@@ -139,6 +141,32 @@ def test_from_a_parquet_file_to_a_file(cells, board, tmp_path):
     assert [place.name for place in tmp_path.iterdir() if "kmviz" in place.name] == []
 
 
+def test_fit_takes_what_does_not_stand_in_memory(whole, board, tmp_path):
+    X, y, queries = board
+    place = tmp_path / "rows.parquet"
+    pq.write_table(pa.table({"u": X[:, 0], "v": X[:, 1], "side": y}), place)
+    for given in (place, str(place), dataset(place)):
+        clf = local().fit(X[:500], y[:500]).fit(given, "side")
+        assert clf.cells_.n_rows_ == len(X)
+        np.testing.assert_array_equal(clf.predict(queries), whole.predict(queries))
+        np.testing.assert_array_equal(
+            clf.decision_function(queries), whole.decision_function(queries)
+        )
+        np.testing.assert_array_equal(clf.steps(queries), whole.steps(queries))
+    for ask in (clf.trace, clf.apply, clf.local_machine):
+        with pytest.raises(AttributeError, match="trained in cells"):
+            ask(queries[0] if ask != clf.apply else queries)
+    with pytest.raises(ValueError, match="Cells take no more rows"):
+        clf.partial_fit(X[:5], y[:5])
+    kmviz.save(clf, tmp_path / "model.falk")
+    again = kmviz.load(tmp_path / "model.falk")
+    np.testing.assert_array_equal(again.predict(queries), whole.predict(queries))
+    with pytest.raises(ValueError, match=r"a \.falk file"):
+        kmviz.save(clf, tmp_path / "model.skops")
+    assert clf.fit(X, y).cells_ is None
+    assert clf.trace(queries[0]).output == whole.trace(queries[0]).output
+
+
 def test_several_classes_and_a_width_of_each_model():
     rng = np.random.default_rng(0)
     X = rng.random((6_000, 2)).astype(np.float32)
@@ -153,6 +181,20 @@ def test_several_classes_and_a_width_of_each_model():
     assert near.mean() > 0.9
 
 
+def test_k_c_and_width_are_chosen_from_all_cells(board, monkeypatch):
+    monkeypatch.setattr(selection, "HELD_OUT", (400, 400))
+    X, y, queries = board
+    model = local(n_neighbors=30, tune=True)
+    one = PartitionedFaLK(model, memory=10**9).fit(X, y)
+    several = PartitionedFaLK(model, memory=2 * MEMORY).fit(X, y)
+    model.fit(X, y)
+    chosen = model.n_neighbors_, model.C_, model.percentile_
+    assert (one.n_neighbors_, one.C_, one.percentile_) == chosen
+    np.testing.assert_array_equal(one.decision_function(queries), model.decision_function(queries))
+    assert len(several.boxes_) > 1
+    assert several.score(X, y) == pytest.approx(model.score(X, y), abs=0.01)
+
+
 def test_cells_leave_memory_when_others_come(cells, board, monkeypatch):
     X, _, _ = board
     monkeypatch.setattr(cells, "memory", 1)
@@ -161,7 +203,7 @@ def test_cells_leave_memory_when_others_come(cells, board, monkeypatch):
 
 
 @pytest.mark.parametrize(
-    "asked", [{"kernel": "poly"}, {"projection": 1}, {"tune": True}, {"cover": "tree"}]
+    "asked", [{"kernel": "poly"}, {"projection": 1}, {"select": "center"}, {"cover": "tree"}]
 )
 def test_what_needs_all_rows_at_once_is_refused(board, asked):
     X, y, _ = board

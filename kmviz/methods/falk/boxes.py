@@ -92,8 +92,8 @@ class Boxes:
         beyond = np.maximum(np.maximum(self.low[box] - X, X - self.high[box]), 0.0)
         return np.sqrt(np.einsum("ij,ij->i", beyond, beyond))
 
-    def inside(self, X: NDArray[Any], box: int) -> NDArray[np.float64]:
-        """Return how far rows of a box are from its nearest side."""
+    def inside(self, X: NDArray[Any], box: Any) -> NDArray[np.float64]:
+        """Return how far rows of a box, or each of its own one, are from its nearest side."""
         return np.minimum(X - self.low[box], self.high[box] - X).min(axis=1)
 
     def gap(self, first: int, second: int) -> float:
@@ -130,34 +130,27 @@ class Boxes:
 
 
 class Reach:
-    """How far the neighbourhoods that leave a box reach, in each piece of it.
+    """How far out of the pieces of a box the neighbourhoods reach that leave the box.
 
     Parameters
     ----------
     pieces : Boxes
-        Those that divide the box.
+        Those that divide the box; one alone is the box.
     rows : array of shape (n, d)
         Rows of the box whose neighbourhoods leave it.
     radius : array of shape (n,)
-        How far these reach.
-    beyond : array of shape (n,)
-        How far they reach out of the box.
-
-    Attributes
-    ----------
-    most : float
-        How far out of the box they reach, but for the few that reach farthest.
+        How far these reach around their row.
     """
 
-    def __init__(
-        self, pieces: Boxes, rows: NDArray[Any], radius: NDArray[np.float64],
-        beyond: NDArray[np.float64],
-    ) -> None:  # fmt: skip
-        self.pieces, piece = pieces, pieces.of(rows)
-        self.most = float(np.quantile(beyond, REACHED)) if len(beyond) else 0.0
-        self.reach = np.zeros(len(pieces))
+    def __init__(self, pieces: Boxes, rows: NDArray[Any], radius: NDArray[np.float64]) -> None:
+        self.pieces, self.reach = pieces, np.zeros(len(pieces))
+        piece, beyond = pieces.of(rows), radius - self._inside(rows)
         for own in np.unique(piece):
-            self.reach[own] = np.quantile(radius[piece == own], REACHED)
+            self.reach[own] = np.quantile(beyond[piece == own], REACHED)
+
+    def _inside(self, X: NDArray[Any]) -> NDArray[np.float64]:
+        """Return how far each row of the box is from the nearest side of its piece."""
+        return self.pieces.inside(X, self.pieces.of(X))
 
     def holds(self, X: NDArray[Any]) -> NDArray[np.bool_]:
         """Tell which rows outside the box they reach."""
@@ -174,9 +167,7 @@ class Reach:
 
     def around(self, X: NDArray[Any]) -> NDArray[np.float64]:
         """Return how far around each row of the box all rows are known."""
-        piece = self.pieces.of(X)
-        sides = np.minimum(X - self.pieces.low[piece], self.pieces.high[piece] - X).min(axis=1)
-        return np.where(self.reach[piece] > 0, sides + self.reach[piece], 0.0)
+        return self._inside(X) + self.reach[self.pieces.of(X)]
 
 
 def _median_cut(rows: NDArray[Any]) -> tuple[int, float] | None:

@@ -24,6 +24,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
+from sklearn.base import clone
 from sklearn.utils._param_validation import Interval, StrOptions
 
 from kmviz.machines.soundness import shaped, within
@@ -33,8 +34,15 @@ from kmviz.methods.falk.growing import GrowingClassifier
 from kmviz.methods.falk.local import KERNEL_CONSTRAINTS
 from kmviz.methods.falk.models import LocalModels
 from kmviz.methods.falk.neighbors import cover_order
-from kmviz.methods.falk.selection import best_row, choose_parameters
-from kmviz.methods.falk.sources import refuse_elsewhere
+from kmviz.methods.falk.selection import (
+    Neighborhood,
+    best_row,
+    choose_parameters,
+    inner_of,
+    neighborhoods,
+    sizes_for,
+)
+from kmviz.methods.falk.sources import is_elsewhere
 from kmviz.methods.falk.study import FaLKStudy
 from kmviz.methods.falk.training import LOCAL, is_radial, scaled
 from kmviz.traces import LocalModel
@@ -101,6 +109,11 @@ class FaLKClassifier(GrowingClassifier):
     n_neighbors_, n_cover_, C_, percentile_ : the values in use
     selection_ : dict of arrays
         With `tune` or "auto": the error of each `n_neighbors`, `C` and `percentile` tried.
+    cells_ : PartitionedFaLK or None
+        After a fit of a path, a pyarrow Dataset or a Dask collection: what was trained, on every
+        row, within a gigabyte of memory, with its cells in a temporary file (`PartitionedFaLK`
+        itself takes another limit and a place to keep them). It answers `predict`,
+        `decision_function` and `steps`; the other attributes and records need rows in memory.
 
     Notes
     -----
@@ -133,6 +146,7 @@ class FaLKClassifier(GrowingClassifier):
         "projection": [Interval(Integral, 1, None, closed="left"), StrOptions({"auto"}), None],
     }
     study_class = FaLKStudy
+    cells_: Any = None
 
     def __init__(
         self, n_neighbors: int | str = 250, n_cover: int | None = None, kernel: Any = "rbf",
@@ -157,18 +171,29 @@ class FaLKClassifier(GrowingClassifier):
         self.degree = degree
         self.coef0 = coef0
 
-    def fit(self, X: ArrayLike, y: ArrayLike) -> FaLKClassifier:
+    def fit(self, X: Any, y: Any) -> FaLKClassifier:
         """Cover the training set and train the local SVMs.
 
         Parameters
         ----------
-        X : array of shape (n, d)
-        y : array of shape (n,)
+        X : array of shape (n, d), path of a Parquet file, pyarrow Dataset, Dask array or DataFrame
+            What does not stand in memory is trained a cell at a time: see `cells_`.
+        y : array of shape (n,), or the name of the column of the classes
         """
-        return self._fit(X, y)
+        return self._fit_cells(X, y) if is_elsewhere(X) else self._fit(X, y)
+
+    def _fit_cells(self, X: Any, y: Any) -> FaLKClassifier:
+        from kmviz.methods.falk.partitioned import PartitionedFaLK  # it is made of this class
+
+        cells = PartitionedFaLK(clone(self)).fit(X, y)
+        for name in [name for name in vars(self) if name.endswith("_")]:
+            delattr(self, name)  # what an earlier fit left
+        self.cells_, self.classes_ = cells, cells.classes_
+        self.n_features_in_ = cells.n_features_in_
+        return self
 
     def _fit(self, X: ArrayLike, y: ArrayLike, classes: ArrayLike | None = None) -> FaLKClassifier:
-        refuse_elsewhere(X)
+        self.cells_ = None
         self._validate_params()
         k, n_cover = self.n_neighbors, self.n_cover
         if isinstance(k, Integral) and n_cover is not None and n_cover > k:
@@ -190,6 +215,31 @@ class FaLKClassifier(GrowingClassifier):
         self._keep(cover)
         self._warn()
         return self
+
+    def decision_function(self, X: ArrayLike) -> NDArray[np.float64]:
+        """Return the output of each row's local model, (n,) for two classes, else (n, n_classes).
+
+        With more than two classes it is scikit-learn's one-against-one aggregation, inside the
+        neighbourhood. Answers of cells to a Dask array or DataFrame are a Dask array.
+        """
+        return (self.cells_ or super()).decision_function(X)
+
+    def predict(self, X: ArrayLike) -> NDArray[Any]:
+        """Return the class of each row."""
+        return (self.cells_ or super()).predict(X)
+
+    def steps(self, X: ArrayLike) -> NDArray[np.intp]:
+        """Return how many kernel values each row takes: the support vectors of its model."""
+        return (self.cells_ or super()).steps(X)
+
+    def __getattr__(self, name: str) -> Any:
+        """Say of what cells do not keep why it is not there."""
+        if vars(self).get("cells_") is not None and name.endswith("_"):
+            raise AttributeError(
+                f"{name} is of rows in memory. This FaLKClassifier was trained in cells, on rows "
+                "elsewhere: predict, decision_function and steps answer; fit arrays for the rest."
+            )
+        raise AttributeError(f"{type(self).__name__!r} object has no attribute {name!r}")
 
     def _keep(self, cover: Cover) -> None:
         """Take over a cover, without its neighbourhoods: `neighborhood` finds them again."""
@@ -236,30 +286,33 @@ class FaLKClassifier(GrowingClassifier):
     def _choose(self, seed: int) -> None:
         """Settle k, k', C and the percentile (definition 5 with `tune`)."""
         self.C_, self.percentile_ = self.C, self.percentile
-        k = 0 if self.n_neighbors == "auto" else int(self.n_neighbors)
-        if self.tune or not k:
-            sizes = [k, 2 * k, 4 * k, 8 * k] if k else None
+        k, n = self.n_neighbors, len(self.rows_)
+        if self.tune or k == "auto":
             radial = is_radial(self.kernel_)
             if radial:
                 self.gamma_ = LOCAL
+            rows = scaled(self.embedded_, self._unit)
+            shuffled, index = np.random.default_rng(seed).permutation(n), self.index_
+
+            def judges(m: int, k: int) -> list[Neighborhood]:
+                near = index.query(index.rows[shuffled[:m]], k)
+                return neighborhoods(rows, self.labels_, near)
+
             tried = choose_parameters(
-                scaled(self.embedded_, self._unit), self.labels_, self.index_, self.kernel_, sizes,
-                self.n_cover, seed, self.n_jobs,
-            )  # fmt: skip
+                judges, n, self.kernel_, sizes_for(k, n), self.n_cover, self.n_jobs
+            )
             self.selection_ = {name: tried[name].to_numpy() for name in tried}
             best = best_row(tried)
             k, self.C_ = int(best["n_neighbors"]), float(best["C"])
             self.percentile_ = float(best["percentile"]) if radial else self.percentile
-        self._settle(k)
+        self._settle(int(k))
 
     def _settle(self, k: int) -> None:
         """Cut k and k' to the rows."""
         n = len(self.rows_)
-        self.n_neighbors_ = min(k, n)
-        n_cover = self.n_neighbors_ // 2 if self.n_cover is None else self.n_cover
-        if self.n_neighbors_ == n:  # every neighbourhood is the whole set: one model will do
-            n_cover = n
-        self.n_cover_ = max(1, min(n_cover, self.n_neighbors_))
+        self.n_neighbors_ = k = min(k, n)
+        # where every neighbourhood is the whole set, one model will do
+        self.n_cover_ = n if k == n else inner_of(k, self.n_cover)
 
     def _order(self, seed: int) -> NDArray[np.intp]:
         """Return the rows in the order in which they are offered as centres."""

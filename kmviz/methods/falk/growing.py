@@ -37,6 +37,7 @@ class GrowingClassifier(LocalClassifier):
     n_cover_: int
     C_: float
     percentile_: float
+    cells_: Any
 
     def _fit(self, X: ArrayLike, y: ArrayLike, classes: ArrayLike | None = None) -> Any:
         raise NotImplementedError
@@ -78,6 +79,8 @@ class GrowingClassifier(LocalClassifier):
         >>> bool(clf.score(X[1000:], y[1000:]) > 0.95)
         True
         """
+        if self.cells_ is not None:
+            raise ValueError("Cells take no more rows: call fit with all of them.")
         if not hasattr(self, "models_"):
             if classes is None:
                 raise ValueError("classes must name all classes in the first call of partial_fit.")

@@ -7,6 +7,7 @@ of the fit, so that cells may be worked on by other processes that see the same 
 from __future__ import annotations
 
 from collections.abc import Iterator
+from itertools import chain
 from pathlib import Path
 from typing import Any
 
@@ -23,9 +24,23 @@ from kmviz.methods.falk.cluster import local_threads, on_cluster, results
 from kmviz.methods.falk.cover import equal_rows, find_cover
 from kmviz.methods.falk.local import resolve_kernel
 from kmviz.methods.falk.neighbors import EuclideanIndex
+from kmviz.methods.falk.selection import (
+    best_row,
+    choose_parameters,
+    inner_of,
+    judges_of,
+    sizes_for,
+)
 from kmviz.methods.falk.sources import DaskSource, Source, over_blocks
 from kmviz.methods.falk.survey import Survey, largest_key, scattered, surveyed
-from kmviz.methods.falk.training import train_models, unit_of, width_of
+from kmviz.methods.falk.training import (
+    LOCAL,
+    is_radial,
+    scaled,
+    train_models,
+    unit_of,
+    width_of,
+)
 from kmviz.methods.progress import part, report
 
 #: Rows of a cell that tell how far its halo reaches, in as many pieces of the cell, each with a
@@ -56,6 +71,7 @@ class Partition:
             self._survey()
         with part(0.2, 0.4):
             self._scatter()
+        self._choose()
         with part(0.4, 0.5):
             self._halos()
 
@@ -78,9 +94,10 @@ class Partition:
         gamma = scale.get(str(self.local.gamma), self.local.gamma)
         self.kernel, self.gamma = resolve_kernel(self.local.kernel, gamma, found.sample)
         self.unit = unit_of(width, self.kernel)
-        self.k = min(int(self.local.n_neighbors), n)
-        n_cover = self.k // 2 if self.local.n_cover is None else int(self.local.n_cover)
-        self.n_cover = max(1, min(n_cover, self.k))
+        self.C, self.percentile = float(self.local.C), float(self.local.percentile)
+        k = self.local.n_neighbors
+        self.tried = sizes_for(k, n) if self.local.tune or k == "auto" else [min(int(k), n)]
+        self.k = self.tried[-1]
         room = max(int(self.memory / (ROW + COORDINATE * d)), FEWEST * self.k)
         self.boxes = Boxes(found.sample, max(1, -(-n // room)))
 
@@ -103,6 +120,36 @@ class Partition:
         if start != self.n:
             raise ValueError(f"X had {self.n:,} rows at first and {start:,} when read again.")
 
+    def _choose(self) -> None:
+        """Settle k, k', C and the width, with `tune` by some neighbourhoods of every cell."""
+        if self.local.tune or self.local.n_neighbors == "auto":
+            found = sorted(chain(*self._each("judges", 0.4, 0.4)), key=lambda judge: judge[0])
+            if is_radial(self.kernel):
+                self.gamma = LOCAL
+            tried = choose_parameters(
+                lambda m, k: [(X[:k], y[:k]) for at, X, y in found if at < m and len(X) >= k],
+                self.n, self.kernel, self.tried, self.local.n_cover, self.local.n_jobs,
+            )  # fmt: skip
+            best = best_row(tried)
+            self.k, self.C = int(best["n_neighbors"]), float(best["C"])
+            self.percentile = float(best["percentile"])
+        self.n_cover = self.n if self.k == self.n else inner_of(self.k, self.local.n_cover)
+
+    def judges(self, cell: int) -> list[tuple[int, NDArray[Any], NDArray[np.int32]]]:
+        """Return the neighbourhoods within a cell that choose: place in the order, rows, classes.
+
+        Those of the first rows in the random order, as `FaLKClassifier` takes them: few are wide.
+        """
+        order, rows = self.scratch.read(cell, "order", np.int32), self._own(cell)
+        labels = self.scratch.read(cell, "labels", np.int32)
+        many = [judges_of(self.n, k, self.local.n_cover) for k in self.tried]
+        index, found = EuclideanIndex(rows), []
+        for row in np.flatnonzero(order < max(many)):
+            k = max(k for k, m in zip(self.tried, many) if order[row] < m)
+            near = index.query(rows[[row]], min(k, len(rows)))[0]
+            found.append((int(order[row]), scaled(rows[near], self.unit), labels[near]))
+        return found
+
     def _own(self, cell: int) -> NDArray[np.float32]:
         return self.scratch.read(cell, "rows", np.float32, self.d)
 
@@ -115,11 +162,12 @@ class Partition:
             report(0.5 * cell / n_cells, f"how far cell {cell + 1} of {n_cells} reaches")
         for home in range(n_cells):
             rows = self._own(home)
-            for cell, reach in enumerate(self.reaches):
-                if cell == home or self.boxes.gap(home, cell) > reach.most:
+            for cell, reaches in enumerate(self.reaches):
+                if cell == home or self.boxes.gap(home, cell) > reaches[0].reach[0]:
                     continue
-                there = np.flatnonzero(self.boxes.distance(rows, cell) <= reach.most)
-                there = there[reach.holds(rows[there])]
+                there = np.arange(len(rows))
+                for reach in reaches:
+                    there = there[reach.holds(rows[there])]
                 where = np.empty(len(there), dtype=HOME)
                 where["cell"], where["row"] = home, there
                 self.scratch.append(cell, "halo_rows", rows[there])
@@ -129,8 +177,12 @@ class Partition:
                     self.scratch.append(cell, f"halo_{name}", values)
             report(0.5 + 0.5 * home / n_cells, f"halos around cell {home + 1} of {n_cells}")
 
-    def _reach(self, cell: int) -> Reach:
-        """Tell from some rows of a cell how far the neighbourhoods that leave it reach."""
+    def _reach(self, cell: int) -> list[Reach]:
+        """Tell from some rows of a cell how far neighbourhoods that leave it reach.
+
+        Out of the cell, which is less where they are wide, in many dimensions; and out of each of
+        its pieces, which is less where some places are thinly populated. A halo is in both.
+        """
         rows = self._own(cell)
         times = max(1, len(rows) // ASKED)
         some, thinned = rows[::times], min(times, THINNED)
@@ -138,10 +190,9 @@ class Partition:
         k = min(-(-self.k // thinned), len(thin))
         farthest = EuclideanIndex(thin).query(some, k, self.n_jobs)[:, -1]
         radius = np.linalg.norm(thin[farthest] - some, axis=1)
-        beyond = radius - self.boxes.inside(some, cell)
-        leaves = beyond > 0
-        pieces = self.boxes.part(cell, some, PIECES)
-        return Reach(pieces, some[leaves], radius[leaves], beyond[leaves])
+        leaves = radius > self.boxes.inside(some, cell)
+        pieces = [self.boxes.part(cell, some, n) for n in (1, PIECES)]
+        return [Reach(divided, some[leaves], radius[leaves]) for divided in pieces]
 
     def _all(self, cell: int, name: str, *shape: int) -> NDArray[Any]:
         """Return an array of a cell's rows and, behind them, of its halo's."""
@@ -160,7 +211,8 @@ class Partition:
         archive.write_about(
             {
                 "rows": self.n, "models": n_models, "halo": sum(halos), "inexact": inexact,
-                "kernel": self.local.kernel, "n_jobs": self.local.n_jobs,
+                "kernel": self.local.kernel, "n_jobs": self.local.n_jobs, "n_neighbors": self.k,
+                "n_cover": self.n_cover, "C": self.C, "percentile": self.percentile,
             },
             self.boxes, self.classes,
         )  # fmt: skip
@@ -233,9 +285,8 @@ class Partition:
         if len(self.boxes) == 1:
             return 0
         radius = np.linalg.norm(farthest - centers, axis=1)
-        inside, reach = self.boxes.inside(centers, cell), self.reaches[cell]
-        known = np.clip(reach.around(centers), inside, inside + reach.most)
-        return int(np.sum(radius > known))
+        around = np.minimum(*[reach.around(centers) for reach in self.reaches[cell]])
+        return int(np.sum(radius > np.maximum(self.boxes.inside(centers, cell), around)))
 
     def settle(self, cell: int) -> int:
         """Give each row of a cell the centre of lowest rank (eq. 11); returns its models.
@@ -287,7 +338,7 @@ class Partition:
         ])  # fmt: skip
         models = train_models(
             rows, labels, len(self.classes), neighbors, self.kernel, self.gamma,
-            float(self.local.percentile), float(self.local.C), self.local.n_jobs, self.unit,
+            self.percentile, self.C, self.local.n_jobs, self.unit,
         )  # fmt: skip
         home = self.scratch.read(cell, "halo_home", HOME)
         owners = {}

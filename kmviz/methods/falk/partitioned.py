@@ -56,8 +56,9 @@ class PartitionedFaLK(ClassifierMixin, BaseEstimator):
     ----------
     estimator : FaLKClassifier, default=None
         Its parameters are those of the local models. Neighbourhoods must be Euclidean and exact
-        (`kernel="rbf"` or "linear", no `projection`), rows visited in random order, models picked
-        by training point, and k, C and the width given: choose them with `tune` on a sample first.
+        (`kernel="rbf"` or "linear", no `projection`), rows visited in random order and models
+        picked by training point. With `tune`, k, C and the width are chosen from neighbourhoods
+        in all cells, each within its cell.
     path : str or path, default=None
         The file to keep the cells in; `PartitionedFaLK.load` opens it again. None is a
         temporary one that goes with the classifier.
@@ -72,6 +73,7 @@ class PartitionedFaLK(ClassifierMixin, BaseEstimator):
         Training rows, local models, and rows that stand in a halo as well, over all cells.
     inexact_ : int
         Models of which the halo may lack a neighbour.
+    n_neighbors_, n_cover_, C_, percentile_ : the values in use; None in a file of kmviz 0.2
 
     Examples
     --------
@@ -137,6 +139,8 @@ class PartitionedFaLK(ClassifierMixin, BaseEstimator):
         about, self.boxes_, self.classes_ = self.archive_.read_about()
         self.n_rows_, self.n_models_ = int(about["rows"]), int(about["models"])
         self.halo_, self.inexact_ = int(about["halo"]), int(about["inexact"])
+        self.n_neighbors_, self.n_cover_ = about.get("n_neighbors"), about.get("n_cover")
+        self.C_, self.percentile_ = about.get("C"), about.get("percentile")
         self.n_features_in_ = self.boxes_.low.shape[1]
         self.kernel_ = named_kernel(about["kernel"])  # each model has its gamma
         self.n_jobs_ = about["n_jobs"]
@@ -246,8 +250,6 @@ def _refuse(local: FaLKClassifier) -> None:
     """Say what of `FaLKClassifier` needs all rows at once."""
     asked = {
         "kernel": local.kernel in ("rbf", "linear"),
-        "n_neighbors": local.n_neighbors != "auto",
-        "tune": not local.tune,
         "projection": local.projection is None,
         "cover": local.cover == "random",
         "select": local.select == "point",
@@ -256,6 +258,6 @@ def _refuse(local: FaLKClassifier) -> None:
     if wrong:
         shown = ", ".join(f"{name}={getattr(local, name)!r}" for name in wrong)
         raise ValueError(
-            f"A partitioned fit cannot have {shown}: it takes kernel 'rbf' or 'linear', k, C and "
-            "the width given, exact neighbours and the random order."
+            f"A partitioned fit cannot have {shown}: it takes kernel 'rbf' or 'linear', exact "
+            "neighbours and the random order."
         )

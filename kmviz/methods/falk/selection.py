@@ -18,6 +18,7 @@ is followed beyond it, as long as the error falls.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -46,9 +47,41 @@ HELD_OUT = (2_500, 20_000)
 BUDGET = 20_000_000_000
 
 
+#: The rows around a point, nearest first, and their classes: what one task of a cluster is sent.
+Neighborhood = tuple[NDArray[Any], NDArray[np.int32]]
+
+
+def neighborhoods(
+    rows: NDArray[Any], labels: NDArray[np.int32], lists: NDArray[np.int32]
+) -> list[Neighborhood]:
+    """Return rows and classes of each list of neighbours."""
+    return [(rows[own], labels[own]) for own in lists]
+
+
+def sizes_for(n_neighbors: int | str, n: int) -> list[int]:
+    """Return the k that are tried on n rows: multiples of a given one, or those of "auto"."""
+    given = SIZES if n_neighbors == "auto" else [f * int(n_neighbors) for f in (1, 2, 4, 8)]
+    return sorted({min(k, n) for k in given})
+
+
+def judges_of(n: int, k: int, n_cover: int | None) -> int:
+    """Return how many neighbourhoods judge a k: no more than there are centres, about."""
+    n_inner = inner_of(k, n_cover)
+    return min(max(N_CENTERS, _held_out(n) // n_inner), 2 * -(-n // n_inner))
+
+
+def inner_of(k: int, n_cover: int | None) -> int:
+    """Return k', the inner points that are held out of a neighbourhood; None is half of k."""
+    return max(1, min(n_cover or k // 2, k))
+
+
+def _held_out(n: int) -> int:
+    return int(np.clip(n // 5, *HELD_OUT))
+
+
 def choose_parameters(
-    rows: NDArray[Any], labels: NDArray[np.int32], index: Any, kernel: Any,
-    sizes: list[int] | None, n_cover: int | None, seed: int, n_jobs: int | None,
+    judges: Callable[[int, int], list[Neighborhood]], n: int, kernel: Any, sizes: list[int],
+    n_cover: int | None, n_jobs: int | None,
 ) -> pd.DataFrame:  # fmt: skip
     """Cross-validate k, C and percentile; returns the errors, least k and C first.
 
@@ -56,45 +89,42 @@ def choose_parameters(
 
     Parameters
     ----------
+    judges : function of m and k
+        The neighbourhoods of the first m training rows in random order, k rows each.
+    n : int
+        Training rows in all.
+    sizes : list of int
+        The k to try, rising.
     n_cover : int or None
         k', the inner points that are held out of a neighbourhood; None is half of k.
     """
     import pandas as pd
 
-    n = len(rows)
-    candidates = sorted({min(k, n) for k in (sizes or SIZES)})
-    shuffled = np.random.default_rng(seed).permutation(n)
     percentiles = PERCENTILES[::-1] if is_radial(kernel) else (50.0,)
     tables: list[pd.DataFrame] = []
-    held_out = int(np.clip(n // 5, *HELD_OUT))
     least, rises, spent = np.inf, 0, 0
 
     def tried(k: int, percentiles: tuple[float, ...], costs: tuple[float, ...]) -> Any:
-        n_inner = max(1, min(n_cover or k // 2, k))
-        m = max(N_CENTERS, held_out // n_inner)
-        # no more than there are centres, about
-        near = index.query(index.rows[shuffled[: min(m, 2 * -(-n // n_inner))]], k)
+        n_inner, own = inner_of(k, n_cover), judges(judges_of(n, k, n_cover), k)
 
-        def errors(part: NDArray[np.int32], wanted: NDArray[np.bool_] | None) -> Any:
+        def errors(part: list[Neighborhood], wanted: NDArray[np.bool_] | None) -> Any:
             results = Parallel(n_jobs=n_jobs, prefer="threads")(
-                delayed(neighborhood_errors)(
-                    rows, labels, (own,), kernel, percentiles, costs, n_inner, wanted
-                )
-                for own in part
+                delayed(neighborhood_errors)(judge, kernel, percentiles, costs, n_inner, wanted)
+                for judge in part
             )
             return np.array([wrong for wrong, _ in results]), sum(work for _, work in results)
 
-        n_first = min(len(near), max(FIRST, len(near) // 3))
-        found, spent = errors(near[:n_first], None)
+        n_first = min(len(own), max(FIRST, len(own) // 3))
+        found, spent = errors(own[:n_first], None)
         total, counts = found.sum(axis=0), np.full(found.shape[1:], n_first)
-        if n_first < len(near):
+        if n_first < len(own):
             kept = promising(found)
-            found, more = errors(near[n_first:], kept)
+            found, more = errors(own[n_first:], kept)
             total, counts = total + found.sum(axis=0), counts + kept * len(found)
             spent += more
         return _table(k, total / counts, percentiles, costs, counts * n_inner), spent
 
-    for k in candidates:
+    for k in sizes:
         table, work = tried(k, percentiles, COSTS)
         tables.append(table)
         spent += work
@@ -146,9 +176,8 @@ def _further(name: str, known: pd.Series, best: float) -> float | None:
 
 
 def neighborhood_errors(
-    rows: NDArray[Any], labels: NDArray[np.int32], neighborhood: tuple[NDArray[np.int32]],
-    kernel: Any, percentiles: tuple[float, ...], costs: tuple[float, ...], n_inner: int,
-    wanted: NDArray[np.bool_] | None = None,
+    judge: Neighborhood, kernel: Any, percentiles: tuple[float, ...], costs: tuple[float, ...],
+    n_inner: int, wanted: NDArray[np.bool_] | None = None,
 ) -> tuple[NDArray[np.float64], int]:  # fmt: skip
     """Return the k'-internal error of one neighbourhood, (percentiles, costs), and the work.
 
@@ -157,8 +186,9 @@ def neighborhood_errors(
     if wanted is None:
         wanted = np.ones((len(percentiles), len(costs)), dtype=np.bool_)
     wrong = np.zeros((len(percentiles), len(costs)), dtype=np.int64)
-    own, steps = rows[neighborhood[0]], most_steps(len(neighborhood[0]))
-    present, codes = np.unique(labels[neighborhood[0]], return_inverse=True)
+    own, labels = judge
+    steps = most_steps(len(own))
+    present, codes = np.unique(labels, return_inverse=True)
     if len(present) == 1:  # nothing to tell apart
         return wrong / n_inner, 0
     members, codes = np.arange(len(own), dtype=np.int32), codes.astype(np.int32)
@@ -190,8 +220,8 @@ def choose_each(
     percentiles = PERCENTILES[::-1] if is_radial(kernel) else (50.0,)
     grid = np.array([(C, p) for C in COSTS for p in percentiles])
     results = Parallel(n_jobs=n_jobs, prefer="threads")(
-        delayed(neighborhood_errors)(rows, labels, (own,), kernel, percentiles, COSTS, n_inner)
-        for own in neighbors
+        delayed(neighborhood_errors)(judge, kernel, percentiles, COSTS, n_inner)
+        for judge in neighborhoods(rows, labels, neighbors)
     )
     return grid[[int(np.argmin(errors.T)) for errors, _ in results]]
 

@@ -32,14 +32,9 @@ def is_dask(X: Any) -> bool:
     return hasattr(X, "__dask_graph__")
 
 
-def refuse_elsewhere(X: Any) -> None:
-    """Refuse rows that do not stand in memory, with the name of what takes them."""
-    if isinstance(X, str | PathLike) or hasattr(X, "get_fragments") or is_dask(X):
-        raise TypeError(
-            "FaLKClassifier holds all rows in memory, and its records are arrays of them; X is "
-            f"{type(X).__name__}. PartitionedFaLK(FaLKClassifier(...)).fit(X, y) trains the same "
-            "local models on paths, pyarrow Datasets and Dask collections."
-        )
+def is_elsewhere(X: Any) -> bool:
+    """Tell whether rows do not stand in memory: a path, a pyarrow Dataset, a Dask collection."""
+    return isinstance(X, str | PathLike) or hasattr(X, "get_fragments") or is_dask(X)
 
 
 def source_of(X: Any, y: Any) -> Any:

@@ -1,4 +1,4 @@
-"""An engine that sums over all vectors of its machine."""
+"""Engines that sum over all vectors of their machine."""
 
 from __future__ import annotations
 
@@ -8,6 +8,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from kmviz.machines import KernelMachine
+from kmviz.machines.shared import SharedMachines
+from kmviz.machines.soundness import within
 from kmviz.traces import SumTrace
 
 
@@ -45,3 +47,32 @@ class SumEngine:
             index=np.arange(-1, machine.n_vectors),
             value=np.concatenate([[0.0], values]),
         )
+
+
+class ExactEngine(SumEngine):
+    """One machine among those that share their vectors: in float32, with the signs of float64.
+
+    Parameters
+    ----------
+    shared : SharedMachines
+    place : int
+        Which of them.
+    wide : bool
+        Whether all is computed in float64.
+    """
+
+    shared: SharedMachines
+    place: int
+    wide: bool
+
+    def __init__(self, shared: SharedMachines, place: int = 0, wide: bool = False) -> None:
+        super().__init__(shared.machines[place], dtype="float64" if wide else "float32")
+        self.shared, self.place, self.wide = shared, place, wide
+
+    def check(self) -> None:
+        """Refuse a place where no machine is (ValueError)."""
+        within("place", self.place, 0, len(self.shared.machines))
+
+    def run(self, X: NDArray[Any]) -> tuple[NDArray[np.float64], NDArray[np.intp]]:
+        output = self.shared.outputs(X, self.wide)[:, self.place]
+        return output, np.full(X.shape[0], self.machine.n_vectors, dtype=np.intp)

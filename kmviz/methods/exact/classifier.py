@@ -16,9 +16,8 @@ from sklearn.utils._param_validation import StrOptions
 
 from kmviz.loops.shared import first_with_most_votes
 from kmviz.machines.shared import SharedMachines
-from kmviz.machines.soundness import within
 from kmviz.methods.base import BinaryProblem, MachineClassifier
-from kmviz.methods.sums import SumEngine
+from kmviz.methods.sums import ExactEngine
 
 #: How outputs are computed; the first is the default.
 PRECISIONS = ("float32", "float64")
@@ -117,23 +116,3 @@ class ExactClassifier(MachineClassifier):
         self._shared = SharedMachines([problem.machine for problem in problems])
         wide = self.dtype == "float64"
         return self._adopt([ExactEngine(self._shared, p, wide) for p in range(len(problems))])
-
-
-class ExactEngine(SumEngine):
-    """One machine among those that share their vectors."""
-
-    shared: SharedMachines
-    place: int
-    wide: bool
-
-    def __init__(self, shared: SharedMachines, place: int, wide: bool = False) -> None:
-        super().__init__(shared.machines[place], dtype="float64" if wide else "float32")
-        self.shared, self.place, self.wide = shared, place, wide
-
-    def check(self) -> None:
-        """Refuse a place where no machine is (ValueError)."""
-        within("place", self.place, 0, len(self.shared.machines))
-
-    def run(self, X: NDArray[Any]) -> tuple[NDArray[np.float64], NDArray[np.intp]]:
-        output = self.shared.outputs(X, self.wide)[:, self.place]
-        return output, np.full(X.shape[0], self.machine.n_vectors, dtype=np.intp)

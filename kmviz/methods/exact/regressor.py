@@ -10,8 +10,9 @@ from sklearn.utils._param_validation import StrOptions
 
 from kmviz.machines import KernelMachine
 from kmviz.machines.shared import SharedMachines
-from kmviz.methods.exact.classifier import PRECISIONS, ExactEngine
+from kmviz.methods.exact.classifier import PRECISIONS
 from kmviz.methods.regression import MachineRegressor
+from kmviz.methods.sums import ExactEngine
 
 
 class ExactRegressor(MachineRegressor):

@@ -213,8 +213,8 @@ def sentence(now: Shown, record: AnytimeTrace, step: int) -> str:
     ends = f"[{low:.{digits}g}, {high:.{digits}g}]"
     known = "both classes are still possible"
     if figures.is_certain(record, step):
-        known = f"the answer is {now.problem.names[int(low > 0)]}, for certain"
-    return f"After {values(step)} f(x) of query {now.problem.query} (★) is in {ends}: {known}."
+        known = f"{now.problem.names[int(low > 0)]}, for certain"
+    return f"After {values(step)} f(x) is in {ends}: {known}."
 
 
 def closing(record: AnytimeTrace) -> str:

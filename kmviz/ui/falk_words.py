@@ -56,14 +56,13 @@ def sentence(problem: Problem, page: Page) -> str:
 
 def locality(gap: LocalityGap) -> str:
     """Say what a model around each query itself would have answered."""
-    asked = (
-        f"Against kNNSVM, which trains an SVM around each query itself (asked {gap.n} test rows): "
-    )
+    asked = f"Beside an SVM trained around each query itself (kNNSVM, asked {gap.n} test rows): "
     if not gap.differ:
-        return f"{asked}no answer differs, λ of eq. 14 is 0 on each of them."
+        return f"{asked}no answer differs (the paper's λ of eq. 14 is 0)."
     return (
-        f"{asked}{gap.differ:.1%} of the answers differ, error {gap.mean:+.1%} ± {gap.error:.1%} "
-        f"(λ of eq. 14; E[λ] of eq. 15 at least {gap.expected:+.1%})."
+        f"{asked}{gap.differ:.1%} of the answers differ, which changes the error by "
+        f"{gap.mean:+.1%} ± {gap.error:.1%} (the paper's λ of eq. 14; E[λ] of eq. 15 at least "
+        f"{gap.expected:+.1%})."
     )
 
 

@@ -192,7 +192,7 @@ def metrics(
         (
             "Mean k",
             f"{found['steps_mean']:,.1f}",
-            "Steps per query: 1, and 1 for each vector asked.",
+            "Steps per query: 1 for the start, and 1 for each vector asked.",
         ),
         ("Median k", f"{found['steps_median']:,.0f}", "Half of the queries need no more steps."),
         ("m/k", f"{found['speedup']:.1f}x", "The paper's speedup: vectors over mean steps."),

@@ -238,7 +238,7 @@ def _numbers(page: reduced.Page, sizes: Any) -> dict[str, Any]:
         "Fewer by": [f"{m / n:,.0f}x" for n in sizes],
         "ρ": [f"{rho:.3f}" for rho in at["rho"]],
         "Test error": [f"{error:.2f}%" for error in at["error"]],
-        "Bayes threshold": [f"{error:.2f}%" for error in at["bayes_error"]],
+        "With Bayes threshold": [f"{error:.2f}%" for error in at["bayes_error"]],
         "Changed answers": [f"{count:,} of {asked:,}" for count in at["changed"]],
     }
 

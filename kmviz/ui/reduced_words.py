@@ -19,7 +19,7 @@ def metrics(page: Page, n: int) -> list[tuple[str, str, str]]:
          "Distance left to the machine's own vector Ψ, as a share of Ψ's length: 1 with no "
          "vectors, 0 where nothing is lost."),
         ("Test error", f"{at['error']:.2f}%", "With the machine's own threshold."),
-        ("Bayes threshold", f"{at['bayes_error']:.2f}%",
+        ("With Bayes threshold", f"{at['bayes_error']:.2f}%",
          "Test error with the threshold b that errs least on the training rows, in place of the "
          "machine's own."),
         ("Changed answers", f"{reading.disagreements:,} of {len(reading.steps):,}",

@@ -45,7 +45,7 @@ def _nsv(record: NSVTrace) -> str:
         return f"{size:.0f} reduced vectors were enough: {passed}, {seen}."
     if k == 0:
         return f"The approximation of all terms was enough: {passed}, {seen}."
-    return f"After {_vectors(k)} {passed}, {seen}."
+    return f"After the start and {_vectors(k)} {passed}, {seen}."
 
 
 @why.register

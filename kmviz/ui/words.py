@@ -26,7 +26,7 @@ _FIGURES = {
     "Queries": "query",
     "Kernel values": "kernel value",
     "Changed answers": "disagreement",
-    "Bayes threshold": "Bayes threshold",
+    "With Bayes threshold": "Bayes threshold",
     "f(x)": "f(x)",
     "k'": "k, k'",
     "ρ": "ρ",

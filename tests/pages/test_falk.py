@@ -208,5 +208,5 @@ def test_what_a_model_around_each_query_would_change_is_said():
     same = falk_words.locality(LocalityGap(0.0, 0.0, 0.0, 0.0, 200))
     assert "asked 200 test rows): no answer differs" in same
     other = falk_words.locality(LocalityGap(0.01, 0.005, 0.02, 0.03, 200))
-    assert "3.0% of the answers differ, error +1.0% ± 0.5%" in other
+    assert "3.0% of the answers differ, which changes the error by +1.0% ± 0.5%" in other
     assert "E[λ] of eq. 15 at least +2.0%" in other

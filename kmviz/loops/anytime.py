@@ -77,8 +77,8 @@ def close_bounds(
     machine's own vectors (`index`) are not asked again. Where the basis `spans` W, the exact sum
     is what its last step knows.
 
-    With room in `partials` and `gaps` for every step, all steps are taken and recorded, and
-    `exact` receives the exact sum of every row; what is decided where stays the same.
+    With room in `partials` and `gaps` for every step, steps are recorded up to the one that
+    decides, after which nothing changes any more, and `exact` receives the exact sum of every row.
     """
     last = basis.shape[0]
     records = partials.shape[0] > 0
@@ -97,7 +97,7 @@ def close_bounds(
         output[i], stop[i] = partial, 0
         if records:
             partials[i, 0], gaps[i, 0] = partial, gap
-        while k < last and (records or not sure):
+        while k < last and not sure:
             value = kernel_value(kind, gamma, coef0, degree, X[i], basis[k])
             if index[k] >= 0:
                 values[index[k]], asked[index[k]] = value, True
@@ -112,11 +112,12 @@ def close_bounds(
                 partial = exact_sum(
                     kind, gamma, coef0, degree, X[i], vectors, beta, bias, values, asked
                 )
-            if not sure:
-                sure = whole or abs(partial) > share * gap or gap <= tolerance
-                output[i], stop[i] = partial, k
+            sure = whole or abs(partial) > share * gap or gap <= tolerance
+            output[i], stop[i] = partial, k
             if records:
                 partials[i, k], gaps[i, k] = partial, gap
+        if records:
+            partials[i, k + 1 :], gaps[i, k + 1 :] = partial, gap
         decided[i] = sure
         if records or not sure:
             exact[i] = exact_sum(

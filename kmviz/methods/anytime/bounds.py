@@ -33,7 +33,7 @@ class Steps:
     Attributes
     ----------
     partial, lower, upper : arrays of shape (n, K + 1)
-        f_k and the interval around f.
+        f_k and the interval around f, up to the step that decides at least.
     stop : array of shape (n,)
         The first step that decides; K where none does.
     decided : array of shape (n,)

@@ -37,10 +37,11 @@ class AnytimeStudy(Study):
 
     def closing(self) -> Closing:
         """Return how the intervals close on average, of the two classes' machine."""
-        steps = self._steps[0] if self._known else recorded(self.fitted.engines_[0], self._rows)
-        k = np.arange(steps.lower.shape[1])
-        decided = steps.decided[:, None] & (steps.stop[:, None] <= k)
-        return Closing(width=(steps.upper - steps.lower).mean(axis=0), decided=decided.mean(axis=0))
+        engine = self.fitted.engines_[0]
+        steps = self._steps[0] if self._known else recorded(engine, self._rows)
+        lower, upper = engine.bounds(self._rows)  # after the step that decides as well
+        decided = steps.decided[:, None] & (steps.stop[:, None] <= np.arange(lower.shape[1]))
+        return Closing(width=(upper - lower).mean(axis=0), decided=decided.mean(axis=0))
 
     def _read(self, max_steps: Any) -> AnytimeReading:
         fitted = self._classifier(max_steps)

@@ -49,14 +49,7 @@ ui.chart(
     "Partial output of the query after each support vector, the thresholds around it, where it "
     "stopped, where it would have gone, and the exact output.",
 )  # fmt: skip
-
-st.subheader("Speed against disagreements", anchor=False)
-ui.chart(
-    nsv.tradeoff_figure(now, reading), "tradeoff",
-    "Times faster than the exact sum against the share of answers that differ, for several "
-    "settings, with the present one marked.",
-)  # fmt: skip
-ui.look_for(nsv.look_tradeoff(problem))
+nsv_views.tradeoff(now, reading)
 ui.take_home(
     problem, estimator=lambda: now.estimator(**chosen), trace=record.to_frame, figure=walk,
     code=now.code(**chosen), name="nsv",

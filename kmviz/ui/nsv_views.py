@@ -8,8 +8,8 @@ import numpy as np
 import streamlit as st
 
 from kmviz.figures import theme
-from kmviz.traces import Frames, NSVTrace
-from kmviz.ui import live, nsv
+from kmviz.traces import Frames, NSVReading, NSVTrace
+from kmviz.ui import live, nsv, parts
 from kmviz.ui.fitted import Shown, frames
 from kmviz.ui.maps import effort_view
 
@@ -55,6 +55,17 @@ def numbers(now: Shown, frames: Frames) -> dict[str, Any]:
         "Disagreements": [f"{d:,} of {n:,}" for d in differ],
         "By the filter": [f"{share:.0%}" for share in frames.filtered.mean(axis=1)],
     }
+
+
+def tradeoff(now: Shown, reading: NSVReading) -> None:
+    """Draw what other settings would cost and change."""
+    st.subheader("Speed against disagreements", anchor=False)
+    parts.chart(
+        nsv.tradeoff_figure(now, reading), "tradeoff",
+        "Times faster than the exact sum against the share of answers that differ, for several "
+        "settings, with the present one marked.",
+    )  # fmt: skip
+    parts.look_for(nsv.look_tradeoff(now.problem))
 
 
 def _effort(now: Shown, frames: Frames) -> live.Chart:

@@ -8,10 +8,10 @@ import numpy as np
 import streamlit as st
 from numpy.typing import NDArray
 
-from kmviz.figures import outlines, theme
-from kmviz.figures.svtree import STRONG, places
+from kmviz.figures import outlines, svtree as figures, theme
+from kmviz.figures.svtree import STRONG
 from kmviz.traces import TreeTrace
-from kmviz.ui import live, state, svtree
+from kmviz.ui import live, parts, state, svtree
 from kmviz.ui.fitted import Shown, study_of
 from kmviz.ui.maps import CELLS, axes, boundary_line, effort_view
 from kmviz.ui.plane import grid
@@ -59,9 +59,8 @@ def sentence(now: Shown, record: TreeTrace, height: int) -> str:
     answer, full = (problem.names[int(value > 0)] for value in (output, exact))
     agrees = "as the exact machine does" if answer == full else f"the exact machine says {full}"
     return (
-        f"Query {problem.query} (★) asks {k} support vector{'s' * (k != 1)} of "
-        f"{problem.n_vectors:,} and comes to {output:.3g}; the exact f(x) is {exact:.3g}. The tree "
-        f"says {answer}, {agrees}."
+        f"Cut at this height the tree says {answer}, {agrees}: {output:#.3g} after {k} support "
+        f"vector{'s' * (k != 1)}, and f(x) is {exact:#.3g}."
     )
 
 
@@ -165,7 +164,7 @@ def _tree(now: Shown, heights: tuple[int, ...], record: TreeTrace) -> live.Chart
         key="tree_path",
         alt="The tree, root at the top, with the query's path lit.",
         title="The tree, and the query's path",
-        x=places(nodes),
+        x=figures.places(nodes),
         y=-depth,
         parent=nodes["parent"].to_numpy(),
         path=[path[:height] for height in heights],
@@ -217,6 +216,38 @@ def _sum(heights: tuple[int, ...], record: TreeTrace) -> live.Chart:
             live.Rule(y=0.0, dashed=False),
         ],
     )  # fmt: skip
+
+
+def path(now: Shown, record: TreeTrace, height: int) -> None:
+    """Draw the query's path in the tree and its sums, large, and the node in question."""
+    node = svtree.chosen(record)
+    tree, sums = st.columns(2)
+    with tree:
+        parts.chart(
+            figures.tree_path(svtree.nodes(now), record, height, node), "tree_path",
+            "The tree, root at the top, with the query's path lit.", on_select=svtree.choose_node,
+        )  # fmt: skip
+    with sums:
+        parts.chart(
+            figures.tree_sum(record, height, svtree.images(now, record)), "tree_sum",
+            "The running sum along the path against the exact output, step by step.",
+        )  # fmt: skip
+    parts.look_for(svtree.look_at_path(record, now.parameters["refit"]))
+    svtree.show_path(record)
+    svtree.node_card(now, node)
+
+
+def how_high(now: Shown, height: int) -> None:
+    """Draw what each height comes to."""
+    st.subheader("How high should it be?", anchor=False)
+    curves, linear = svtree.curves(now), svtree.linear(now.problem)
+    full = 1 - now.problem.test_error
+    parts.chart(
+        figures.tree_heights(curves, linear, full, height), "tree_heights",
+        "Test accuracy and mean path length against height, with a reduced set of as many vectors, "
+        "linear and full SVM as lines.",
+    )  # fmt: skip
+    parts.look_for(svtree.look_at_heights(curves, linear, full))
 
 
 def _clicked(view: str, found: int) -> None:

@@ -6,9 +6,13 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Iterator
+from functools import cache
 from typing import Any
+from unittest.mock import patch
 
 import pytest
+from streamlit.components.v2 import manifest_scanner
 
 os.environ["KMVIZ_CACHE"] = ""  # pages make everything anew, in servers that tests start as well
 
@@ -57,6 +61,14 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
             item.add_marker(pytest.mark.slow)
     place = {part: place for place, part in enumerate(FIRST)}
     items.sort(key=lambda item: min((place[p] for p in FIRST if p in item.nodeid), default=99))
+
+
+@pytest.fixture(scope="session", autouse=True)
+def _components_are_looked_for_once() -> Iterator[None]:
+    """Streamlit reads about every installed package each time a test runs a page."""
+    look = cache(manifest_scanner.scan_component_manifests)
+    with patch.object(manifest_scanner, "scan_component_manifests", look):
+        yield
 
 
 @pytest.hookimpl(optionalhook=True)

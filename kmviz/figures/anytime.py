@@ -93,7 +93,7 @@ def _interval(trace: AnytimeTrace, k: NDArray[np.intp]) -> list[theme.Trace]:
         ),
         theme.trace(
             "scatter", x=k, y=theme.light(trace.partial[k]), mode="lines", name="f<sub>k</sub>(x)",
-            line=_line(theme.COLORS[0], 2), hovertemplate="%{y:.4g}",
+            line=_line(theme.COLORS[2], 2), hovertemplate="%{y:.4g}",
         ),
     ]  # fmt: skip
 
@@ -103,7 +103,7 @@ def _marks(trace: AnytimeTrace, step: int, last: int) -> list[theme.Trace]:
         theme.trace(
             "scatter",
             x=[0, last], y=theme.light([trace.exact] * 2), mode="lines", name="exact f(x)",
-            line=_line(theme.COLORS[1], 2, "dash"), hoverinfo="skip",
+            line=_line(theme.INK, 1.5, "dash"), hoverinfo="skip",
         ),
         theme.trace(
             "scatter", x=[step, step], y=theme.light([trace.lower[step], trace.upper[step]]),
@@ -118,7 +118,7 @@ def _residuals(trace: AnytimeTrace, k: NDArray[np.intp]) -> list[theme.Trace]:
     """What is left of machine and query, as a share of their start."""
     drawn = []
     for values, name, slot, dash in (
-        (trace.w_rest, "left of the machine W", 2, "solid"),
+        (trace.w_rest, "left of the machine W", 7, "solid"),
         (np.sqrt(trace.residual_sq), "left of the query, R<sub>k</sub>(x)", 3, "dash"),
     ):
         share = np.maximum(values[k] / max(float(values[0]), 1e-300), 1e-6)

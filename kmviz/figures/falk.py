@@ -78,7 +78,7 @@ def _boundaries(plane: Plane, local: LocalMap) -> list[Any]:
         ),
         theme.trace(
             "scatter", x=local.lines[:, 0], y=local.lines[:, 1], mode="lines", hoverinfo="skip",
-            line={"width": 1.3, "color": theme.COLORS[0]}, opacity=0.75, name="local boundaries",
+            line={"width": 1.3, "color": theme.COLORS[2]}, opacity=0.75, name="local boundaries",
         ),
         theme.trace(
             "contour",

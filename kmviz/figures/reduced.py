@@ -91,8 +91,8 @@ def reduced_error(curves: pd.DataFrame, machine_error: float, n: int) -> go.Figu
     sizes = curves.index.to_numpy()
     lines = (
         ("ρ, distance left (left axis)", "rho", 4, "solid", "y"),
-        ("error, machine's threshold", "error", 0, "dash", "y2"),
-        ("error, Bayes threshold", "bayes_error", 1, "dot", "y2"),
+        ("error, machine's threshold", "error", 2, "dash", "y2"),
+        ("error, Bayes threshold", "bayes_error", 3, "dot", "y2"),
     )
     traces: list[Any] = [
         theme.trace(
@@ -171,7 +171,7 @@ def two_outputs(
         (name, rows[(labels[rows] == label) & ~changed[rows]], i, theme.SYMBOLS[i])
         for i, (label, name) in enumerate(zip((-1, 1), class_names, strict=True))
     ]
-    groups.append(("sign changed", rows[changed[rows]], 7, "x"))
+    groups.append(("sign changed", rows[changed[rows]], 6, "x"))
     traces: list[Any] = [
         theme.scatter(
             len(rows), x=theme.light(exact[taken]), y=theme.light(reduced[taken]),

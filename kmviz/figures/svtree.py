@@ -192,7 +192,7 @@ def _lines(plane: Plane, partition: Partition) -> list[theme.Trace]:
     lines = [level(theme.light(values), 0.0, "exact boundary", width=2.5, color=theme.INK)]
     clipped = theme.light(np.clip(output, -2, 2))
     lines.append(
-        level(clipped, 0.0, "the tree's boundary", width=2, color=theme.COLORS[1], dash="dot")
+        level(clipped, 0.0, "the tree's boundary", width=2, color=theme.COLORS[3], dash="dot")
     )
     if partition.region.any() and not partition.region.all():
         mask = partition.region.astype(np.float32)
@@ -261,7 +261,7 @@ def _node_marks(shown: pd.DataFrame, x: NDArray[Any]) -> theme.Trace:
         len(shown), x=theme.light(x), y=theme.light(shown["depth"]), mode="markers",
         name="node (area: training rows)", customdata=shown.index.to_numpy().astype(np.int32),
         text=text, hovertemplate="%{text}<extra></extra>",
-        marker={"color": theme.COLORS[0], "symbol": "circle",
+        marker={"color": theme.INK, "symbol": "circle",
                 "size": theme.light(5 + 14 * np.sqrt(rows / rows.max()))},
     )  # fmt: skip
 

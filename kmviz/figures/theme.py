@@ -209,6 +209,9 @@ def figure(
     base["margin"] |= {"t": (28 if title else 0) + 27 + 19 * _legend_rows(drawn, half)}
     for name, value in layout.items():
         base[name] = base[name] | value if isinstance(base.get(name), dict) else value
+    if "annotations" in base:
+        base["annotations"] = [a | {"font": {"color": INK} | a.get("font", {})}
+                               for a in base["annotations"]]  # fmt: skip
     for name in [name for name in base if name[1:].startswith("axis")]:
         base[name] = axis = _inked(base[name])
         if axis.get("type") == "log" and "tickvals" not in axis:

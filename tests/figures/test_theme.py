@@ -5,10 +5,14 @@ import tomllib
 from pathlib import Path
 
 import numpy as np
+import pandas as pd
 import plotly.graph_objects as go
 import pytest
 
 from kmviz.figures import theme
+from kmviz.figures.anytime import bounds
+from kmviz.figures.reduced import reduced_error
+from kmviz.traces import AnytimeTrace
 
 CONFIG = tomllib.loads((Path(__file__).parents[2] / ".streamlit/config.toml").read_text())
 
@@ -131,3 +135,25 @@ def test_words_of_every_axis_are_as_dark_as_the_page_s():
     for axis in (chart.layout.xaxis, chart.layout.yaxis, chart.layout.yaxis2):
         assert axis.tickfont.color == axis.title.font.color == theme.INK
     assert chart.layout.yaxis2.title.text == "z"
+
+
+def test_words_in_a_chart_are_as_dark_as_the_page_unless_they_say_otherwise():
+    words = [{"text": "plain"}, {"text": "own", "font": {"size": 9, "color": theme.COLORS[3]}}]
+    drawn = theme.figure([theme.star(0, 0)], "x", "y", annotations=words).layout.annotations
+    assert [one.font.color for one in drawn] == [theme.INK, theme.COLORS[3]]
+    assert drawn[1].font.size == 9
+
+
+def lines(figure: go.Figure) -> dict[str, str]:
+    return {trace.name: trace.line.color for trace in figure.data if "lines" in (trace.mode or "")}
+
+
+def test_lines_that_are_no_class_have_no_class_colour():
+    k = np.arange(1.0, 9.0)
+    record = AnytimeTrace(
+        exact=1.0, output=1.0, stop=4, partial=k, gap=k, lower=k - 9, upper=k + 9, residual_sq=k,
+        w_rest=k, q_coords=k, value=k, index=np.arange(8),
+    )  # fmt: skip
+    curves = pd.DataFrame({"rho": k, "error": k, "bayes_error": k}, index=range(1, 9))
+    for figure in (bounds(record, 3), reduced_error(curves, 3.0, 2)):
+        assert not set(theme.COLORS[:2]) & set(lines(figure).values())

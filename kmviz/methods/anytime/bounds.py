@@ -32,11 +32,13 @@ class Steps:
 
     Attributes
     ----------
-    partial, lower, upper : arrays of shape (n, K + 1)
-        f_k and the interval around f, up to the step that decides at least.
+    lower, upper : arrays of shape (n, K + 1)
+        The interval around f, up to the step that decides at least.
     stop : array of shape (n,)
         The first step that decides; K where none does.
     decided : array of shape (n,)
+    output : array of shape (n,)
+        f_k at the step that decides, where one does.
     exact : array of shape (n,)
         The exact sum that answers where none does.
     asked : array of shape (n, K + 1)
@@ -45,11 +47,11 @@ class Steps:
         Kernel values that the exact sum wants beside those.
     """
 
-    partial: Floats
     lower: Floats
     upper: Floats
     stop: Ints
     decided: Bools
+    output: Floats
     exact: Floats
     asked: Ints
     missing: Ints

@@ -150,12 +150,14 @@ class CholeskyEngine(Bounds):
     def records(self, X: NDArray[Any]) -> Steps:
         """Return what each row would come to after every number of steps."""
         n, K = len(X), self.n_steps
-        partial, gap = np.empty((2, n, K + 1))
+        partial, gap = np.empty((n, K + 1)), np.empty((n, K + 1))
         exact = np.empty(n)
-        _, stop, decided = self._close(X.astype(np.float64, copy=False), exact, partial, gap)
+        output, stop, decided = self._close(X.astype(np.float64, copy=False), exact, partial, gap)
         every = np.broadcast_to(np.arange(K + 1) + self.self_cost, (n, K + 1))
         missing = np.broadcast_to(self.missing, (n, K + 1))
-        return Steps(partial, partial - gap, partial + gap, stop, decided, exact, every, missing)
+        upper = partial + gap
+        lower = np.subtract(partial, gap, out=gap)  # large: in place
+        return Steps(lower, upper, stop, decided, output, exact, every, missing)
 
     def trace(self, x: NDArray[Any]) -> AnytimeTrace:
         """Record one query over all K steps."""

@@ -203,11 +203,11 @@ class SpectralEngine(Bounds):
     def records(self, X: NDArray[Any]) -> Steps:
         """Return what each row would come to after every number of steps."""
         n, K = len(X), self.n_steps
-        partial, lower, upper = np.empty((3, n, K + 1))
-        _, stop, decided = self._close(X, partial, lower, upper)
+        partial, lower, upper = (np.empty((n, K + 1)) for _ in range(3))
+        output, stop, decided = self._close(X, partial, lower, upper)
         every = np.broadcast_to(np.arange(K + 1), (n, K + 1))
         missing = np.broadcast_to(self.missing, (n, K + 1))
-        return Steps(partial, lower, upper, stop, decided, self._exact(X), every, missing)
+        return Steps(lower, upper, stop, decided, output, self._exact(X), every, missing)
 
     def trace(self, x: NDArray[Any]) -> AnytimeTrace:
         """Record one query over all K steps."""

@@ -67,8 +67,8 @@ def at(steps: Steps, limit: int) -> tuple[Any, ...]:
     """Return outputs, kernel values, lower, upper and whether decided, after at most `limit`."""
     rows = np.arange(len(steps.stop))
     decided = steps.decided & (steps.stop <= limit)
-    last = np.where(decided, steps.stop, np.minimum(limit, steps.partial.shape[1] - 1))
-    output = np.where(decided, steps.partial[rows, last], steps.exact)
+    last = np.where(decided, steps.stop, np.minimum(limit, steps.lower.shape[1] - 1))
+    output = np.where(decided, steps.output, steps.exact)
     counts = steps.asked[rows, last] + np.where(decided, 0, steps.missing[rows, last])
     return output, counts, steps.lower[rows, last], steps.upper[rows, last], decided
 
@@ -80,11 +80,11 @@ def recorded(engine: Bounds, X: Any) -> Steps:
     stop = np.minimum(steps - engine.self_cost, engine.n_steps)
     width = lower.shape[1]
     return Steps(
-        partial=np.repeat(output[:, None], width, axis=1),
         lower=lower,
         upper=upper,
         stop=stop,
         decided=steps - engine.self_cost <= engine.n_steps,
+        output=output,
         exact=output,
         asked=np.repeat(np.minimum(steps, stop + engine.self_cost)[:, None], width, axis=1),
         missing=np.repeat((steps - stop - engine.self_cost)[:, None], width, axis=1),

@@ -174,7 +174,7 @@ def _frames(path: str, rows: int) -> Iterator[pd.DataFrame]:
 def _first_pass(options: argparse.Namespace, block: int) -> tuple[pd.DataFrame, int]:
     """Count the rows and draw a uniform sample of them (reservoir sampling, by blocks)."""
     rng = np.random.default_rng(options.seed)
-    size = min(LEARNT_FROM, 4 * block)
+    size = min(LEARNT_FROM, block)  # is held three times over while it is drawn
     pool, keys, rows = pd.DataFrame(), np.empty(0), 0
     for frame in iter_frames(options.data, block):
         rows += len(frame)

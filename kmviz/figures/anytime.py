@@ -152,7 +152,7 @@ def orderings(records: Mapping[str, Closing], chosen: str) -> go.Figure:
         lines, across, "mean width, upper - lower",
         xaxis={"domain": [0.0, 0.42]},
         xaxis2={"domain": [0.59, 1.0], "anchor": "y2", "title": {"text": across}},
-        yaxis={"type": "log"},
+        yaxis={"type": "log"} if lines else {},  # none are compared yet
         yaxis2={
             "anchor": "x2", "title": {"text": "share of queries decided"}, "tickformat": ".0%",
             "range": [-0.02, 1.02],

@@ -161,7 +161,10 @@ def band(record: AnytimeTrace) -> tuple[Any, Any]:
 
 
 def compared(problem: Problem) -> dict[str, Closing]:
-    """Return how the intervals close under every order, over the first steps."""
+    """Return how the intervals close under every order, over the first steps.
+
+    They are compared once the page is drawn; until then there are none.
+    """
     orders = possible(problem)
 
     def close() -> dict[str, Closing]:
@@ -171,7 +174,7 @@ def compared(problem: Problem) -> dict[str, Closing]:
             found[order] = show(problem, "anytime", short, most=COMPARED).study.closing()
         return found
 
-    return _closings.get(problem.key, close, "Comparing all orders")
+    return _closings.later(problem.key, close, "Comparing all orders") or {}
 
 
 def times(now: Shown) -> pd.Series:
@@ -297,6 +300,8 @@ def look(now: Shown, reading: AnytimeReading) -> str:
 
 def best(records: dict[str, Closing]) -> str:
     """What to look for among the orders."""
+    if not records:
+        return "The orders are compared next: the sooner a line rises, the better its order."
     score = {name: (-r.decided.sum(), r.width[-1]) for name, r in records.items()}
     first, last = min(score, key=score.__getitem__), max(score, key=score.__getitem__)
     length = max(len(r.decided) for r in records.values()) - 1

@@ -18,7 +18,7 @@ from sklearn.base import clone
 from sklearn.datasets import make_blobs, make_moons
 
 from kmviz import FaLKClassifier, PartitionedFaLK
-from kmviz.methods.falk import cluster, survey
+from kmviz.methods.falk import cluster, selection, survey
 from kmviz.methods.falk.cells import Scratch
 from kmviz.methods.falk.cluster import NeighborSearch, block_size, local_threads
 from kmviz.methods.falk.partition import Partition
@@ -271,13 +271,26 @@ def assert_same_cells(ours, theirs):
             assert getattr(mine.models, part).tobytes() == getattr(other.models, part).tobytes()
 
 
-def test_cells_are_trained_where_the_workers_are_though_one_dies(moons, here, tmp_path, doomed):
+@pytest.mark.parametrize("work", ["cover", "train"])
+def test_cells_are_made_where_the_workers_are_though_one_dies(moons, here, tmp_path, doomed, work):
     """The same cells to the last bit."""
-    doomed("partition", "work_on", "train")
+    doomed("layout", "work_on", work)
     away = PartitionedFaLK(MODEL, path=tmp_path / "away.falk", memory=MEMORY)
     with joblib.parallel_config("dask"):
         away.fit(moons[0].astype(np.float32), moons[1])
     assert_same_cells(away, here)
+
+
+def test_parameters_are_chosen_on_the_workers_though_one_dies(moons, doomed, monkeypatch):
+    monkeypatch.setattr(selection, "HELD_OUT", (200, 200))
+    X, y = moons[0][:1000], moons[1][:1000]
+    model = FaLKClassifier(20, tune=True, random_state=0)
+    here = clone(model).fit(X, y)
+    doomed("selection", "neighborhood_errors")
+    with joblib.parallel_config("dask"):
+        there = clone(model).fit(X, y)
+    assert_same_bits(there, here)
+    assert there.selection_["error"].tolist() == here.selection_["error"].tolist()
 
 
 def test_blocks_are_scattered_where_they_are_though_a_worker_dies(blocks, here, tmp_path, doomed):

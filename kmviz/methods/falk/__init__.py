@@ -14,8 +14,8 @@ path trains a global SVM.
 - `growing`, `insertion`: rows that are added to a trained model (`partial_fit`),
 - `local`: what the eager and the lazy classifier share,
 - `classifier`, `lazy`, `noise`: FaLK-SVM(c, l), kNNSVM, and the noise reducers,
-- `partitioned`: FaLK-SVM on more rows than memory holds (`sources`, `survey`,
-  `boxes`, `cells`, `partition`).
+- `partitioned`: FaLK-SVM on more rows than memory holds (`sources`, `survey`, `boxes`, `cells`,
+  `layout`, `partition`).
 """
 
 from kmviz.methods.falk.classifier import FaLKClassifier

@@ -20,7 +20,7 @@ from __future__ import annotations
 import warnings
 from copy import copy
 from numbers import Integral, Real
-from typing import Any, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -222,24 +222,29 @@ class FaLKClassifier(GrowingClassifier):
         With more than two classes it is scikit-learn's one-against-one aggregation, inside the
         neighbourhood. Answers of cells to a Dask array or DataFrame are a Dask array.
         """
-        return (self.cells_ or super()).decision_function(X)
+        cells = self.cells_
+        return super().decision_function(X) if cells is None else cells.decision_function(X)
 
     def predict(self, X: ArrayLike) -> NDArray[Any]:
         """Return the class of each row."""
-        return (self.cells_ or super()).predict(X)
+        cells = self.cells_
+        return super().predict(X) if cells is None else cells.predict(X)
 
     def steps(self, X: ArrayLike) -> NDArray[np.intp]:
         """Return how many kernel values each row takes: the support vectors of its model."""
-        return (self.cells_ or super()).steps(X)
+        cells = self.cells_
+        return super().steps(X) if cells is None else cells.steps(X)
 
-    def __getattr__(self, name: str) -> Any:
-        """Say of what cells do not keep why it is not there."""
-        if vars(self).get("cells_") is not None and name.endswith("_"):
-            raise AttributeError(
-                f"{name} is of rows in memory. This FaLKClassifier was trained in cells, on rows "
-                "elsewhere: predict, decision_function and steps answer; fit arrays for the rest."
-            )
-        raise AttributeError(f"{type(self).__name__!r} object has no attribute {name!r}")
+    if not TYPE_CHECKING:  # which would take any name for an attribute
+
+        def __getattr__(self, name: str) -> Any:
+            """Say of what cells do not keep why it is not there."""
+            if vars(self).get("cells_") is not None and name.endswith("_"):
+                raise AttributeError(
+                    f"{name} is of rows in memory; this FaLKClassifier was trained in cells. They "
+                    "answer predict, decision_function and steps: fit arrays for the rest."
+                )
+            raise AttributeError(f"{type(self).__name__!r} object has no attribute {name!r}")
 
     def _keep(self, cover: Cover) -> None:
         """Take over a cover, without its neighbourhoods: `neighborhood` finds them again."""

@@ -17,7 +17,6 @@ from numpy.typing import ArrayLike, NDArray
 
 from kmviz.methods.falk.classifier import FaLKClassifier
 from kmviz.methods.falk.local import parts
-from kmviz.methods.falk.training import train_models
 
 
 @dataclass(frozen=True)
@@ -88,9 +87,6 @@ def lazy_outputs(fitted: FaLKClassifier, X: ArrayLike) -> NDArray[np.float64]:
     found = []
     for rows in parts(fitted._rows(X)):
         neighbors = fitted.index_.query(fitted._searched(rows), fitted.n_neighbors_)
-        models = train_models(
-            fitted.embedded_, fitted.labels_, len(fitted.classes_), neighbors, fitted.kernel_,
-            fitted.gamma_, float(fitted.percentile_), float(fitted.C_), fitted.n_jobs, fitted._unit,
-        )  # fmt: skip
+        models = fitted._train(neighbors)
         found.append(fitted._evaluate(models, np.arange(len(rows)), rows))
     return np.concatenate(found)

@@ -25,7 +25,7 @@ MACHINES = {
 
 def tables(quick: bool = True) -> dict[str, pd.DataFrame]:
     """Return one row for each machine and start."""
-    repeats = 2 if quick else 5
+    repeats = 1 if quick else 5
     data = datasets.load("mnist", pair=(3, 8), n=2_000).scaled()
     X, y = data.X_train, data.y_train
     found = []

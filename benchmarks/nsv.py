@@ -1,4 +1,4 @@
-"""Nearest support vectors on MNIST pairs: time against SVC and float32 BLAS, and how it grows.
+"""Nearest support vectors on MNIST pairs: time against SVC and float32 BLAS.
 
 Machines as in the paper (first 4,000 digits, normalised (u.v + 1)^9, C = 10),
 calibrated on digits they have not seen. SVC is timed with its own `poly` kernel on embedded
@@ -14,13 +14,10 @@ import numpy as np
 import pandas as pd
 from sklearn.frozen import FrozenEstimator
 
-from kmviz.evaluation.cost import one_thread, single_seconds, step_summary, timing_table
+from kmviz.evaluation.cost import step_summary, timing_table
 from kmviz.evaluation.papers.nsv import machine_of
 from kmviz.machines import KernelMachine
 from kmviz.methods.nsv import NSVClassifier
-from kmviz.methods.nsv.calibration import Part
-from kmviz.methods.nsv.engine import NSVEngine
-from kmviz.methods.nsv.tables import Options
 
 #: Full and quick runs differ in repeats alone, and store the same tables.
 ONE_SIZE = True
@@ -66,33 +63,7 @@ def speed(pair: tuple[int, int], quick: bool) -> pd.DataFrame:
     return table
 
 
-def growth() -> pd.DataFrame:
-    """Time a query against m: machines of a share of the vectors of 3 against 8."""
-    svc, rows = machine_of((3, 8), 4_000)
-    whole = KernelMachine.from_estimator(svc)
-    queries = np.ascontiguousarray(rows["test"], dtype=np.float32)[:300]
-    calibration = rows["rest"][:2_000]
-    found = []
-    for share in (0.1, 0.25, 0.5, 1.0):
-        taken = np.arange(0, whole.n_vectors, round(1 / share))
-        machine = KernelMachine(
-            whole.vectors[taken], whole.beta[taken] / share, whole.bias, whole.kernel
-        )
-        row = {"m": machine.n_vectors}
-        with one_thread():
-            exact = partial(machine.decision_function, dtype=np.float32)
-            base = single_seconds(exact, queries)
-            for start in ("empty", "approximate", "reduced"):
-                parts = [Part(machine, None, calibration)]
-                engine = NSVEngine(machine, None, Options(start=start), parts, 10, 0.0)
-                seconds = single_seconds(engine.run, queries)
-                row |= {f"us_{start}": 1e6 * seconds, f"vs_exact_{start}": base / seconds}
-        found.append(row | {"us_exact": 1e6 * base})
-    return pd.DataFrame(found)
-
-
 def tables(quick: bool = True) -> dict[str, pd.DataFrame]:
     """Return the speed tables."""
     pairs = ((3, 8), (4, 9), (2, 7), (0, 1))
-    found = {f"nsv_{a}v{b}": speed((a, b), quick) for a, b in pairs}
-    return found | {"nsv_growth": growth()}
+    return {f"nsv_{a}v{b}": speed((a, b), quick) for a, b in pairs}

@@ -33,7 +33,7 @@ def tables(quick: bool = True) -> dict[str, pd.DataFrame]:
         queries = slice(0, 1_000 if quick else None)
         table = compare(
             svc, data.X_train, data.y_train, data.X_test[queries], data.y_test[queries],
-            [*installed(), *METHODS], repeats=2 if quick else 5,
+            [*installed(), *METHODS], repeats=1 if quick else 5,
         )  # fmt: skip
         table = table[list(COLUMNS)].rename(index=title_of)
         found[f"peers_{name}"] = table

@@ -19,7 +19,7 @@ from kmviz.traces import Reading, Trace
 from kmviz.ui import lesson, live, maps
 from kmviz.ui.fitted import Shown
 from kmviz.ui.problem import Problem
-from kmviz.ui.why import pulls, why
+from kmviz.ui.why import counted, pulls, why
 from kmviz.ui.work import Shelf
 
 #: Steps that have a place each on the slider, places for all those after; images in a strip.
@@ -153,14 +153,15 @@ def positions(last: int) -> tuple[int, ...]:
 
 def _title(walk: Walk) -> str:
     word = {"query": "Your query", "easy": "An easy one", "hard": "A hard one"}[walk.key]
-    return f"{word}: {walk.row}"
+    early = "" if walk.record.stop else ", answered before the first vector"
+    return f"{word}: {walk.row}{early}"
 
 
 def _now(walk: Walk, step: int) -> str:
     """Say where a walk is."""
     word = {"query": "Your query", "easy": "The easy one", "hard": "The hard one"}[walk.key]
     if step >= walk.record.stop:
-        return f"{word} was answered after {walk.record.stop:,}."
+        return f"{word} was answered after {counted(walk.record.stop, '')}."
     return f"{word}: {walk.record.arrays()['partial'][step]:.3g} so far."
 
 
@@ -243,6 +244,7 @@ def _strip(problem: Problem, walk: Walk, rows: Any, shown: Any, toward: Any) -> 
     pictures = rows[bank] if len(rows) else rows[:0]
     query = problem.data.X_test[walk.row][None]
     names = problem.data.class_names
+    is_made_up = pictures.min(initial=0.0) < 0  # ink less than none, as a reduced vector's
     return live.Images(
         key=f"asked_{walk.key}",
         alt="The query, and the images it was compared with last.",
@@ -251,5 +253,6 @@ def _strip(problem: Problem, walk: Walk, rows: Any, shown: Any, toward: Any) -> 
         shown=[np.append(0, 1 + one) for one in each],
         captions=[["query", *(f"{i + 1}: {names[toward[i]]}" for i in k)] for k in latest],
         groups=[np.append(255, toward[k]) for k in latest],
+        scale="diverging" if is_made_up else "grey",
         size=64,
     )

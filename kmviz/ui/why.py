@@ -45,7 +45,7 @@ def _nsv(record: NSVTrace) -> str:
         return f"{size:.0f} reduced vectors were enough: {passed}, {seen}."
     if k == 0:
         return f"The approximation of all terms was enough: {passed}, {seen}."
-    return f"After the start and {_vectors(k)} {passed}, {seen}."
+    return f"After the start and {counted(k)} {passed}, {seen}."
 
 
 @why.register
@@ -67,7 +67,7 @@ def _anytime(record: AnytimeTrace) -> str:
 @why.register
 def _tree(record: TreeTrace) -> str:
     return (
-        f"After {_vectors(record.stop)} its path ends, the tree goes no deeper here: the sum is "
+        f"After {counted(record.stop)} its path ends, the tree goes no deeper here: the sum is "
         f"{record.output:.3g}, {abs(record.output - record.exact):.2g} from f(x)."
     )
 
@@ -80,7 +80,7 @@ def _local(record: LocalTrace) -> str:
             "needed."
         )
     return (
-        f"The model around row {record.center} has only {_vectors(record.stop)}, and all of them "
+        f"The model around row {record.center} has only {counted(record.stop)}, and all of them "
         f"were asked: they add up to {record.output:.3g}."
     )
 
@@ -92,7 +92,7 @@ def _reduced(record: ReducedTrace) -> str:
         return _sum(record)
     end = record.high[k] if record.partial[k] > record.high[k] else record.low[k]
     return (
-        f"After {_vectors(k, '')} the sum {record.partial[k]:.3g} was beyond {end:.3g}, further "
+        f"After {counted(k, '')} the sum {record.partial[k]:.3g} was beyond {end:.3g}, further "
         "than any calibration query of the other class had leaned by then."
     )
 
@@ -100,12 +100,13 @@ def _reduced(record: ReducedTrace) -> str:
 @why.register(SumTrace)
 def _sum(record: SumTrace | ReducedTrace) -> str:
     return (
-        f"All {_vectors(record.stop, '')} were asked, for every query alike: they add up to "
+        f"All {counted(record.stop, '')} were asked, for every query alike: they add up to "
         f"{record.output:.3g}, {abs(record.output - record.exact):.2g} from f(x)."
     )
 
 
-def _vectors(count: int, kind: str = "support ") -> str:
+def counted(count: int, kind: str = "support ") -> str:
+    """Return a number of vectors in words."""
     return f"{count:,} {kind}vector{'s' * (count != 1)}"
 
 

@@ -10,6 +10,7 @@ import numpy as np
 import pytest
 from playwright.sync_api import Locator, Page, expect
 
+from kmviz.ui import live
 from tests.browser.harness import parameter, serve, settle
 from tests.browser.live_demo.arrays import SIDE, WINDOWS, arrays
 
@@ -67,6 +68,18 @@ def watched(visit: Callable[..., Page]) -> tuple[Page, Traffic]:
     page = visit("/?w=10", before=traffic.watch)
     at_value(page, 10)
     return page, traffic
+
+
+TICKS = """(page, [source, low, high, width]) => new Function(
+    `${source}; return ticksOf({ range: [${low}, ${high}] }, ${width} / ACROSS)`)()"""
+
+
+def test_an_axis_of_a_third_of_the_page_says_its_scale(watched):
+    page, _ = watched
+    for low, high in ((-4.4, 4.6), (-0.9, 0.8), (3, 7), (0, 48), (-2.6, 2.4)):
+        ticks = root(page).evaluate(TICKS, [live.source("axes"), low, high, 232])
+        assert 2 <= len(ticks) <= 7
+        assert all(low <= tick <= high for tick in ticks)
 
 
 VIEWS = ("effort", "trajectory", "effort_map", "histogram", "neighbors", "tree_path")

@@ -21,3 +21,11 @@ def test_a_cold_deep_link_a_moved_window_and_a_clicked_query(visit):
     expect(page.get_by_text(f"Query {chosen}: whom it asks")).to_have_count(1)
     assert parameter(page, "w", "7"), "the window survives another query"
     assert not clipped(page)
+    page.set_viewport_size({"width": 390, "height": 844})
+    row = page.locator(".st-key-controls [data-testid=stHorizontalBlock]")
+    assert "gradient" in row.evaluate("row => getComputedStyle(row).maskImage"), "more to the right"
+    last = row.locator("> *").last
+    row.evaluate("row => row.scrollTo(row.scrollWidth, 0)")
+    end = last.bounding_box()
+    assert end["x"] + end["width"] < 390 - 40, "the last control can be moved clear of the arrow"
+    page.set_viewport_size({"width": 1400, "height": 1000})

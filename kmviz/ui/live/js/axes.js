@@ -1,6 +1,6 @@
 // Where a picture lies on its canvas; two axes around a chart: places of values, ticks, titles.
-const UPWARD = 36, ACROSS = 70; // pixels between two ticks at least
-const GAP = 10, CAPTION = 18, WORD = 64; // around images, below them, and across at least
+const UPWARD = 36, ACROSS = 46; // pixels between two ticks at least
+const FRAME = 3, GAP = 10, CAPTION = 18, WORD = 64; // around images, below, across at least
 const NUMBERS = new Intl.NumberFormat("en", {
   maximumSignificantDigits: 4, maximumFractionDigits: 0, roundingPriority: "morePrecision",
 });
@@ -50,10 +50,10 @@ function stripOf({ shape: [high, wide], size, captions, most }, width) {
   const scale = size / Math.max(high, wide), tile = { x: wide * scale, y: high * scale };
   const room = captions ? Math.max(tile.x, WORD) : tile.x;
   const step = { x: room + GAP, y: tile.y + GAP + (captions ? CAPTION : 0) };
-  const across = Math.max(1, Math.floor((width + GAP) / step.x));
+  const across = Math.max(1, Math.floor((width + GAP - 2 * FRAME) / step.x));
   const height = Math.max(1, Math.ceil(most / across)) * step.y;
-  const middle = (k) => [2 + room / 2 + (k % across) * step.x,
-    2 + tile.y / 2 + Math.floor(k / across) * step.y];
+  const middle = (k) => [FRAME + room / 2 + (k % across) * step.x,
+    FRAME + tile.y / 2 + Math.floor(k / across) * step.y];
   return { ...PIXELS, left: 0, right: width, top: 0, bottom: height, height, tile, room, middle };
 }
 

@@ -24,6 +24,7 @@ const LAYERS = {
       const k = id && which >= 0 ? id.indexOf(which) : -1;
       if (k >= 0) symbolAt(context, symbol, sx(x[k]), sy(y[k]), ...look);
     };
+    mark(picked, "star", 12, named.paper); // to be seen among lines of its colour
     mark(picked, "star", 9, named["categorical 4"], named.ink, 1.5);
     mark(ring, "circle", 10, null, named.paper, 6);
     mark(ring, "circle", 10, null, named.ink, 3);
@@ -60,14 +61,14 @@ const LAYERS = {
     const [x, y, text = ""] = ["x", "y", "text"].map((name) => one(layer[name], i));
     const isLevel = x === undefined, place = near(isLevel ? sy(y) : sx(x));
     const isLow = y < 0 || place < top + 16; // its word stands away from zero, and is not cut
-    const isLeft = isLevel || place + context.measureText(text).width + 6 > right;
+    const isLeft = !isLevel && place + context.measureText(text).width + 6 > right;
     context.strokeStyle = context.fillStyle = theme.named[layer.color];
     Object.assign(context, { lineWidth: 1.5, textAlign: isLeft ? "right" : "left" });
     context.textBaseline = isLevel && isLow ? "top" : "bottom";
     context.setLineDash(layer.dashed ? [3, 3] : []);
     if (isLevel) polyline(context, [left, right], [place, place], PIXELS);
     else polyline(context, [place, place], [top, bottom], PIXELS);
-    if (isLevel) context.fillText(text, right - 4, place + (isLow ? 4 : -3));
+    if (isLevel) context.fillText(text, left + 4, place + (isLow ? 4 : -3)); // sums end there, right
     else context.fillText(text, place + (isLeft ? -5 : 5), top + 16);
     return { x, y, text };
   },

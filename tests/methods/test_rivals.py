@@ -46,6 +46,8 @@ every = pytest.mark.parametrize("rival", RIVALS, ids=lambda rival: type(rival)._
 
 @parametrize_with_checks(RIVALS)
 def test_scikit_learn_contract(estimator, check):
+    if isinstance(estimator, BaggedSVMClassifier):
+        estimator = clone(estimator).set_params(n_estimators=11)  # does what a hundred do
     check(estimator)
 
 

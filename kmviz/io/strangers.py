@@ -4,9 +4,11 @@
 SVM and the steps before it, nothing that starts processes, writes folders, trains for minutes or
 unfolds to more vectors or columns than a page can serve.
 
-`kmviz.io.trial` has a child process load and ask a model first. What has passed is asked in the
-server's own process: within these limits a page's thousands of rows take it some seconds, done by
-the pool that bounds all long work, and some hundred megabytes.
+`kmviz.io.trial` has a child process load and ask a model first, as it is. A server asks what was
+read from it: the steps of the short list, and a machine made anew of its vectors and weights, so
+that no array of the file reaches a compiled loop as it came. Within these limits a page's thousands
+of rows take it some seconds, done by the pool that bounds all long work, and some hundred
+megabytes.
 """
 
 from __future__ import annotations
@@ -18,10 +20,14 @@ from zipfile import ZipFile
 
 import numpy as np
 from numpy.typing import NDArray
+from sklearn.base import clone
+from sklearn.pipeline import Pipeline
+from sklearn.svm import LinearSVC
 
 from kmviz.io.bombs import nodes
 from kmviz.io.storage import DAMAGED, StorageError, built, refuse_foreign, schema_of
 from kmviz.machines import KernelMachine
+from kmviz.machines.as_svc import as_svc
 from kmviz.machines.unwrap import first_steps, last_step
 
 #: What a stranger's file may unfold to.
@@ -61,7 +67,37 @@ ALLOWED = frozenset(
 
 
 def load_from_stranger(content: bytes, name: str) -> Any:
-    """Load the model in a file that anyone may have made.
+    """Load the model in a file that anyone may have made, its machine made anew.
+
+    Raises
+    ------
+    StorageError
+        It is none that is taken; the message says what is.
+    """
+    return read_anew(checked(content, name))
+
+
+def read_anew(estimator: Any) -> Any:
+    """Return a model that answers as a checked one does, by what was read from its machine.
+
+    It has the same parameters, so that a method may train it again.
+    """
+    last = last_step(estimator)
+    machine, own = KernelMachine.from_estimator(last), clone(last)
+    if isinstance(own, LinearSVC):
+        own.coef_ = np.array(last.coef_, dtype=np.float64)
+        own.intercept_ = np.array(last.intercept_, dtype=np.float64)
+        own.classes_, own.n_features_in_ = last.classes_, machine.n_features
+    else:
+        made = as_svc([machine], last.classes_)
+        fitted = vars(made).keys() - made.get_params().keys() - own.get_params().keys()
+        vars(own).update({name: vars(made)[name] for name in fitted})
+    steps = [(f"step{i}", step) for i, step in enumerate(first_steps(estimator))]
+    return Pipeline([*steps, ("machine", own)]) if steps else own
+
+
+def checked(content: bytes, name: str) -> Any:
+    """Load the model in a file that anyone may have made, as it is: not to be asked by a server.
 
     Raises
     ------

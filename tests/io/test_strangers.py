@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+from sklearn.base import clone
 from sklearn.datasets import make_moons
 from sklearn.ensemble import BaggingClassifier
 from sklearn.model_selection import GridSearchCV
@@ -18,6 +19,7 @@ from kmviz.io import strangers
 from kmviz.io.storage import StorageError, dumps
 from kmviz.kernels import Normalized, Polynomial
 from kmviz.machines import KernelEmbedding
+from kmviz.machines.unwrap import last_step
 
 X, y = make_moons(60, noise=0.2, random_state=0)
 
@@ -36,6 +38,21 @@ def test_machines_and_the_steps_before_them_are_taken(model):
     model.fit(X, y)
     again = strangers.load_from_stranger(dumps(model), "m.skops")
     np.testing.assert_array_equal(again.predict(X), model.predict(X))
+    np.testing.assert_allclose(again.decision_function(X), model.decision_function(X), atol=1e-9)
+    assert clone(last_step(again)).get_params() == last_step(strangers.checked(
+        dumps(model), "m.skops")).get_params()  # fmt: skip
+
+
+def test_a_server_asks_a_machine_of_its_own_making():
+    svc = SVC(gamma=1.0).fit(X, y)
+    theirs = strangers.checked(content := dumps(svc), "m.skops")
+    ours = strangers.load_from_stranger(content, "m.skops")
+    held = {id(value) for value in vars(theirs).values() if isinstance(value, np.ndarray)}
+    asked = [ours.support_vectors_, ours._dual_coef_, ours._intercept_, ours._n_support]
+    assert not any(np.shares_memory(a, b) for a in asked for b in (
+        theirs.support_vectors_, theirs._dual_coef_, theirs._intercept_, theirs._n_support,
+    ))  # fmt: skip
+    assert not held & {id(value) for value in vars(ours).values()} - {id(theirs.classes_)}
 
 
 @pytest.mark.parametrize(

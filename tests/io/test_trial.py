@@ -33,6 +33,13 @@ def test_a_model_that_answers_passes_and_one_that_is_refused_says_why():
         trial.refuse_harmful(dumps(SVC()), "other.skops")
 
 
+def test_a_model_whose_own_answers_are_not_its_machine_s_is_refused():
+    svc = SVC(gamma=1.0).fit(X, y)
+    svc._intercept_ = svc._intercept_ + 3.0  # what libsvm reads; `intercept_` stays
+    with pytest.raises(StorageError, match="its own answers are not those"):
+        trial.refuse_harmful(dumps(svc), "two.skops")
+
+
 @posix
 def test_a_model_that_takes_too_long_is_ended():
     with pytest.raises(StorageError, match=r"long\.skops is not taken.* more than 1 seconds\.$"):

@@ -230,7 +230,9 @@ def columns() -> dict[str, Any]:
         "method": None,
         "name": st.column_config.TextColumn("method", pinned=True, width="medium"),
         "accuracy": number(format="%.3f", help="Share of test rows answered rightly."),
-        "disagreements": number("differ", help="Answers that differ from the exact machine."),
+        "disagreements": number(
+            "differ, count", help="Answers that differ from the exact machine."
+        ),
         "queries": number("of", help="Test rows asked about."),
         "disagreement": number(
             "differ", format="percent", help="Share of answers that differ from the exact machine."
@@ -242,7 +244,7 @@ def columns() -> dict[str, Any]:
         "steps_median": number("median", format="%.0f", help="Kernel values per query, median."),
         "speedup": number("m / k", format="%.1f", help="Fewer kernel values than the exact sum."),
         "honest_speedup": number(
-            "fewer values", format="%.2fx",
+            "honest speedup", format="%.2fx",
             help="Times fewer kernel values than the exact sum, where ordering, projection and "
             "search count as so many kernel values as their time would pay for.",
         ),

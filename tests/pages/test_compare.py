@@ -303,3 +303,8 @@ def test_what_is_let_go_while_others_measure_is_still_there_for_its_page(monkeyp
     page = open_page(PAGE, data="banana", n=200, methods="linear_svc")
     assert page.dataframe[1].value.index.tolist() == ["exact", "linear_svc"]
     assert len(made["Estimator (.skops)"]()) > 1_000
+
+
+def test_no_two_columns_of_the_table_have_one_title():
+    titles = [one["label"] for one in compare.columns().values() if one and one["label"]]
+    assert len(titles) == len(set(titles)) > 10

@@ -16,6 +16,10 @@ from kmviz.loops.kernel import POLYNOMIAL, RADIAL, whole_power
 #: least, and for sums over d columns so many times the root of d.
 UNIT, LOST, LOST_BY_COLUMN = 2.0**-23, 4.0, 0.5
 
+#: A radial value is moved by a share of itself, so many times what its exponent is moved by; one
+#: whose exponent is moved by more than this says nothing.
+SHARE, MOST_LOST = 1.25, 0.25
+
 
 @compiled_strict
 def blur(kind, gamma, coef0, degree, d, length, radius):
@@ -75,6 +79,17 @@ def _exponentials(gamma, values):
 
 
 @compiled
+def is_told(kind, output, lost, values, weights):
+    """Whether float32 tells the sign of a radial sum, which vectors far away hardly move."""
+    if kind != RADIAL or not lost < MOST_LOST:
+        return False
+    size = 0.0
+    for i in range(values.shape[0]):
+        size += abs(weights[i]) * np.float64(values[i])
+    return abs(output) > SHARE * lost * size
+
+
+@compiled
 def shared_outputs(
     kind, gamma, coef0, degree, X, center, columns, radius, weights, spread, bias, out
 ):  # fmt: skip
@@ -121,7 +136,8 @@ def shared_outputs(
         lost = blur(kind, gamma, coef0, degree, d, np.sqrt(square), radius)
         unsure = False
         for q in range(p):
-            unsure = unsure or not abs(out[r, q]) > lost * spread[q]
+            if not abs(out[r, q]) > lost * spread[q]:
+                unsure = unsure or not is_told(kind, out[r, q], lost, values, weights[:, q])
         near += unsure
     return near
 

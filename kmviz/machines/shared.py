@@ -14,11 +14,8 @@ from numpy.typing import NDArray
 from scipy.sparse import issparse
 
 from kmviz.kernels import RBF, Linear, Normalized, Polynomial, as_rows, is_known, power
-from kmviz.loops.shared import LOST, LOST_BY_COLUMN, UNIT, shared_outputs
+from kmviz.loops.shared import LOST, LOST_BY_COLUMN, MOST_LOST, SHARE, UNIT, shared_outputs
 from kmviz.machines.machine import BLOCK_BYTES, LOOP_ROWS, KernelMachine
-
-#: An RBF value that may be moved by more is computed again.
-MOST_LOST = 0.25
 
 #: Float32 kernel values that stay in a core's own cache, and the fewest rows worth a product.
 CACHED, FEWEST = 2**18, 64
@@ -112,16 +109,14 @@ class SharedMachines:
         if self._slope is not None:
             return X @ self._slope - self.bias
         squares = np.asarray(X.multiply(X).sum(axis=1), dtype=np.float64).ravel()
-        output = np.empty((X.shape[0], len(self.bias)))
+        lost = self._lost(np.sqrt(squares) + float(np.linalg.norm(self._center)))
+        output, unsure = np.empty((X.shape[0], len(self.bias))), np.empty(X.shape[0], dtype=bool)
         height, narrow = max(FEWEST, CACHED // len(self.vectors)), X.astype(np.float32)
         with np.errstate(over="ignore", invalid="ignore", under="ignore"):
             for top in range(0, X.shape[0], height):
                 part = slice(top, top + height)
                 values = self._sparse_dots(X[part], narrow[part], squares[part])
-                output[part] = self._of_dots(values) @ self._narrow
-            output -= self.bias
-            lost = self._lost(np.sqrt(squares) + float(np.linalg.norm(self._center)))
-            unsure = self._unsure(output, lost)
+                unsure[part] = self._sum(self._of_dots(values), lost[part], output[part])
         if unsure.any():
             output[unsure] = self._exactly(X[unsure].toarray())
         return output
@@ -156,20 +151,18 @@ class SharedMachines:
         self._right = np.ascontiguousarray(np.column_stack([moved, *last]).T, dtype=np.float32)
         self._columns = self._right[: moved.shape[1]]  # the vectors alone
         self._narrow = self.weights.astype(np.float32)
+        self._sizes = np.abs(self._narrow)
+        self._rounding = UNIT * LOST_BY_COLUMN * np.sqrt(len(moved))  # of the sum itself
 
     def _in_blocks(self, X: NDArray[Any], rows: NDArray[Any]) -> Floats:
         """Products in float32; what they cannot tell, again in float64."""
         height = max(FEWEST, CACHED // len(self.vectors))
-        output = np.empty((len(rows), len(self.bias)))
-        lost = np.empty(len(rows))
+        output, unsure = np.empty((len(rows), len(self.bias))), np.empty(len(rows), dtype=bool)
         with np.errstate(over="ignore", invalid="ignore", under="ignore"):
             for top in range(0, len(rows), height):
                 part = slice(top, top + height)
-                left, lost[part] = self._left(rows[part])
-                values = left @ self._right
-                output[part] = self._of_dots(values) @ self._narrow
-            output -= self.bias
-            unsure = self._unsure(output, lost)
+                left, lost = self._left(rows[part])
+                unsure[part] = self._sum(self._of_dots(left @ self._right), lost, output[part])
         if unsure.any():
             output[unsure] = self._exactly(X[unsure])
         return output
@@ -198,12 +191,18 @@ class SharedMachines:
         largest = power(kernel.gamma * reach * self._radius + abs(kernel.coef0), kernel.degree)
         return self._unit * (kernel.degree + 1.0) * largest
 
-    def _unsure(self, output: Floats, lost: Floats) -> NDArray[np.bool_]:
-        """Which rows float32 does not tell the sign of, or has no number for."""
-        told = np.isfinite(output) & (np.abs(output) > lost[:, None] * self._spread)
+    def _sum(self, values: NDArray[np.float32], lost: Floats, output: Floats) -> NDArray[np.bool_]:
+        """Sum kernel values; return which rows float32 does not tell, or has no number for."""
+        np.subtract(values @ self._narrow, self.bias, out=output)
+        size, told = np.abs(output), np.isfinite(output)
+        unsure = ~(told & (size > lost[:, None] * self._spread)).all(axis=1)
         if isinstance(self.kernel.plain, RBF):  # an exponent off by so much says nothing
-            told &= (lost < MOST_LOST)[:, None]
-        return ~told.all(axis=1)
+            unsure |= ~(lost < MOST_LOST)
+            some = np.flatnonzero(unsure & (lost < MOST_LOST))
+            if len(some):  # vectors far away move a sum by next to nothing
+                most = SHARE * (lost[some] + self._rounding)[:, None] * (values[some] @ self._sizes)
+                unsure[some] = ~(told[some] & (size[some] > most)).all(axis=1)
+        return unsure
 
     def _of_dots(self, values: NDArray[np.float32]) -> NDArray[np.float32]:
         kernel = self.kernel.plain

@@ -28,7 +28,7 @@ from kmviz.machines.as_svc import as_svc
 
 VECTORS, COLUMNS = (500, 2_000, 5_000, 20_000), (2, 8, 32, 128, 784)
 #: Digits, columns of the checkerboard, queries, and rows that calibrate.
-DIGITS, WIDTH, QUERIES, CALIBRATING = 2_000, 20, 300, 1_200
+DIGITS, WIDTH, QUERIES, CALIBRATING = 2_000, 20, 300, 600
 STARTS = {
     "approximate": "NSV, from the approximation",
     "reduced": "NSV, from reduced vectors",

@@ -39,7 +39,7 @@ WAYS: dict[str, tuple[Any, dict[str, list[float]]]] = {
 
 def tables(quick: bool = True) -> dict[str, Any]:
     """Return a table for each set that is at hand."""
-    n = 10_000 if quick else 40_000
+    n = 5_000 if quick else 40_000
     return {f"headline_{name}": partial(headline, name, n) for name in SETS}
 
 

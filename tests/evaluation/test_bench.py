@@ -6,6 +6,10 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 import pytest
+from sklearn.datasets import make_moons
+
+from benchmarks import growth, headline
+from kmviz import SubsampledSVC
 
 ROOT = Path(__file__).resolve().parents[2]
 
@@ -86,3 +90,20 @@ def test_an_unknown_benchmark_is_named(runner):
 def test_markdown_shows_three_digits_and_no_nan(runner):
     text = runner.markdown(pd.DataFrame({"a": [0.123456, np.nan, 12345.6], "b": ["x|y", "z", 3]}))
     assert text.splitlines()[2:] == ["| 0.123 | x\\|y |", "|  | z |", "| 12,346 | 3 |"]
+
+
+def test_growth_times_every_way_on_the_same_queries():
+    X, y = make_moons(700, noise=0.2, random_state=0)
+    table = growth.measured(X[:200], 2 * y[:200] - 1, X[200:], 2.0, repeats=1).set_index("way")
+    assert list(table.index[:4]) == ["SVC", "exact, float32", *growth.STARTS.values()]
+    assert (table["vectors"] == 200).all()
+    assert table.loc["exact, float32", "differ"] == 0
+    assert table.loc["SVC", "batch_ratio"] == table.loc["exact, float32", "batch_vs_float32"] == 1.0
+    assert (table[["batch_us", "single_us"]] > 0).all().all()
+
+
+def test_a_headline_setting_is_chosen_on_training_rows():
+    X, y = make_moons(400, noise=0.2, random_state=0)
+    grid = {"gamma": [1e-6, 2.0], "C": [1.0]}
+    assert headline.chosen(SubsampledSVC(100, random_state=0), grid, X, y)["gamma"] == 2.0
+    assert headline.chosen(SubsampledSVC(100), {}, X, y) == {}

@@ -184,7 +184,7 @@ def _walk(problem: Problem, walk: Walk, steps: tuple[int, ...], band: Any, name:
         live.Line(x=seen, y=[partial[k].astype(np.float32) for k in seen], name="sum so far",
                   color=theme.COLORS[2], markers=last <= EACH),
         live.Rule(y=0.0, dashed=False),
-        live.Rule(y=float(record.exact), text=f"f(x) = {record.exact:.3g}"),
+        live.Rule(y=float(record.exact), text=f"f(x) = {record.exact:.3g}", at_start=True),
         live.Rule(x=stop, text=f"stops at {record.stop:,}: {answer}"),
     ]  # fmt: skip
     return live.Chart(

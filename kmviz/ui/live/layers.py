@@ -188,13 +188,19 @@ class Band(Layer):
 
 @dataclass(frozen=True, eq=False, kw_only=True)
 class Rule(Layer):
-    """A line across the chart: upright at `x` or level at `y`, with a word beside it."""
+    """A line across the chart: upright at `x` or level at `y`, with a word beside it.
+
+    Parameters
+    ----------
+    at_start : whether the word of a level line stands where the axis begins, not where it ends
+    """
 
     x: Number = None
     y: Number = None
     text: Word = None
     color: Color = theme.INK
     dashed: bool = True
+    at_start: bool = False
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)

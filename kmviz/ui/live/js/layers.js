@@ -61,15 +61,15 @@ const LAYERS = {
     const [x, y, text = ""] = ["x", "y", "text"].map((name) => one(layer[name], i));
     const isLevel = x === undefined, place = near(isLevel ? sy(y) : sx(x));
     const isLow = y < 0 || place < top + 16; // its word stands away from zero, and is not cut
-    const isLeft = !isLevel && place + context.measureText(text).width + 6 > right;
+    const isAtEnd = isLevel ? !layer.at_start : place + context.measureText(text).width + 6 > right;
     context.strokeStyle = context.fillStyle = theme.named[layer.color];
-    Object.assign(context, { lineWidth: 1.5, textAlign: isLeft ? "right" : "left" });
+    Object.assign(context, { lineWidth: 1.5, textAlign: isAtEnd ? "right" : "left" });
     context.textBaseline = isLevel && isLow ? "top" : "bottom";
     context.setLineDash(layer.dashed ? [3, 3] : []);
     if (isLevel) polyline(context, [left, right], [place, place], PIXELS);
     else polyline(context, [place, place], [top, bottom], PIXELS);
-    if (isLevel) context.fillText(text, left + 4, place + (isLow ? 4 : -3)); // sums end there, right
-    else context.fillText(text, place + (isLeft ? -5 : 5), top + 16);
+    if (isLevel) context.fillText(text, isAtEnd ? right - 4 : left + 4, place + (isLow ? 4 : -3));
+    else context.fillText(text, place + (isAtEnd ? -5 : 5), top + 16);
     return { x, y, text };
   },
 

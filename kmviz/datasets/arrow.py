@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import struct
 from collections.abc import Iterator
+from io import BufferedReader
 from typing import Any
 
 import pandas as pd
@@ -56,6 +57,8 @@ def arrow_frames(
             yield frame
     except (pa.ArrowException, OSError, struct.error, UnicodeDecodeError, MemoryError) as error:
         raise DataError(f"{name} is damaged: {str(error).rstrip('.')}. Save it again.") from error
+    finally:
+        pa.default_memory_pool().release_unused()  # it would keep what the file took
 
 
 def _refuse_above(decoded: int, most: int, name: str) -> None:
@@ -82,8 +85,10 @@ def _batches(stream: Any, kind: str, name: str, rows: int) -> Iterator[pa.Record
         schema = pq.read_schema(stream)
         _refuse_columns(schema, name)
         texts = [field.name for field in schema if _is_text(field.type)]
-        # pre_buffer would keep all that was read until the end: the whole file
-        parquet = pq.ParquetFile(stream, pre_buffer=False, read_dictionary=texts)
+        # A file of its own is mapped: else all columns of a group of rows are read at once, beside
+        # what they unfold to. pre_buffer would keep all that was read until the end.
+        source = pa.memory_map(stream.name) if isinstance(stream, BufferedReader) else stream
+        parquet = pq.ParquetFile(source, pre_buffer=False, read_dictionary=texts)
         yield from parquet.iter_batches(batch_size=rows, use_threads=False)
     else:  # an Arrow file is a stream between its magic word and its footer
         reader = pa.ipc.open_stream(stream)

@@ -46,15 +46,13 @@ def limited(*arguments, beside=0):
     )  # fmt: skip
 
 
-@pytest.fixture(scope="module")
-def table(tmp_path_factory):
-    """A hundred columns of numbers, the class in the two that vary most."""
-    path = tmp_path_factory.mktemp("long") / "rows.parquet"
-    rng, names = np.random.default_rng(0), [f"x{i}" for i in range(100)]
+def written(path, columns, groups):
+    """Columns of numbers, the class in the two that vary most, in groups of 8,000 rows."""
+    rng, names = np.random.default_rng(0), [f"x{i}" for i in range(columns)]
     schema = pa.schema([*((name, pa.float32()) for name in names), ("side", pa.string())])
     with pq.ParquetWriter(path, schema, use_dictionary=["side"]) as file:
-        for _ in range(40):
-            X = rng.standard_normal((8_000, 100), dtype=np.float32)
+        for _ in range(groups):
+            X = rng.standard_normal((8_000, columns), dtype=np.float32)
             X[:, :2] *= 5
             side = np.where(np.sin(X[:, 0]) + X[:, 1] > 0, "above", "below")
             file.write_table(pa.table([*X.T, side], schema=schema))
@@ -62,7 +60,8 @@ def table(tmp_path_factory):
 
 
 @pytest.mark.skipif(not Path("/proc/self/status").exists(), reason="measured through /proc")
-def test_a_parquet_file_three_times_the_limit(table, tmp_path):
+def test_a_parquet_file_three_times_the_limit(tmp_path):
+    table = written(tmp_path / "rows.parquet", 100, 40)
     assert table.stat().st_size > 3 * LIMIT
     model, labels = tmp_path / "falk.skops", tmp_path / "labels.parquet"
     done = limited(
@@ -77,6 +76,17 @@ def test_a_parquet_file_three_times_the_limit(table, tmp_path):
     truth = pq.read_table(table, columns=["side"])["side"].to_numpy(zero_copy_only=False)
     assert len(ours) == 320_000
     assert np.mean(ours == truth) > 0.9
+
+
+@pytest.mark.skipif(not Path("/proc/self/status").exists(), reason="measured through /proc")
+def test_groups_of_rows_that_take_a_third_of_the_limit(tmp_path):
+    table = written(tmp_path / "rows.parquet", 400, 4)
+    done = limited(
+        "fit", table, "--target", "side", "--method", "falk", "--no-scale", "--memory", LIMIT,
+        "--set", "projection=2", "--set", "n_neighbors=100", "--out", tmp_path / "falk.skops",
+    )  # fmt: skip
+    assert done.returncode == 0, done.stderr
+    assert "of 32,000 in the file" in done.stdout
 
 
 @pytest.mark.skipif(not Path("/proc/self/status").exists(), reason="measured through /proc")

@@ -44,6 +44,7 @@ _ROOM = """<style>
 [data-testid="stMain"] .st-key-heading button {min-height: 1.8rem; padding: 0 0.6rem}
 [data-testid="stSelectbox"] input {text-overflow: ellipsis}
 :has(> .st-key-lesson_hint) {display: none}
+[data-testid="stPopoverBody"] [class*="st-key-to_"] button {padding: 0 0.5rem; min-height: 1.75rem}
 @media (max-width: 1000px) {
   [data-testid="stMain"] [data-testid="stColumn"] {min-width: min(20rem, 100%)}
   [data-testid="stMain"] .st-key-controls [data-testid="stColumn"] {min-width: min(9rem, 100%)}

@@ -12,7 +12,7 @@ import joblib
 import numpy as np
 import pandas as pd
 import pytest
-from distributed import Client, LocalCluster
+from distributed import Client, LocalCluster, WorkerPlugin
 from numba.core.dispatcher import Dispatcher
 from sklearn.base import clone
 from sklearn.datasets import make_blobs, make_moons
@@ -213,21 +213,26 @@ MODEL = FaLKClassifier(n_neighbors=40, C=10.0, random_state=0)
 MEMORY = 400_000
 
 
-def deadly(place, name, only, grave):
-    """In a worker: have the first call of a function, in any worker, kill the process."""
-    module = import_module(f"kmviz.methods.falk.{place}")
-    plain = getattr(module, name)
+class Deadly(WorkerPlugin):
+    """In every worker, those that come later too: the first call of a function kills one."""
 
-    def killing(*given, **options):
-        if only is None or only in given:
-            try:
-                grave.open("x").close()
-            except FileExistsError:
-                return plain(*given, **options)
-            os.kill(os.getpid(), signal.SIGKILL)
-        return plain(*given, **options)
+    def __init__(self, place, name, only, grave):
+        self.place, self.function, self.only, self.grave = place, name, only, grave
 
-    setattr(module, name, killing)
+    def setup(self, worker):
+        module = import_module(f"kmviz.methods.falk.{self.place}")
+        plain = getattr(module, self.function)
+
+        def killing(*given, **options):
+            if self.only is None or self.only in given:
+                try:
+                    self.grave.open("x").close()
+                except FileExistsError:
+                    return plain(*given, **options)
+                os.kill(os.getpid(), signal.SIGKILL)
+            return plain(*given, **options)
+
+        setattr(module, self.function, killing)
 
 
 @pytest.fixture
@@ -238,9 +243,10 @@ def doomed(client, tmp_path):
     def doom(place, name, only=None):
         client.cluster.scale(2)  # whoever was killed before, and did not come back by itself
         client.wait_for_workers(2, timeout=60)
-        client.run(deadly, place, name, only, grave)
+        client.register_plugin(Deadly(place, name, only, grave), name=str(grave))
 
     yield doom
+    client.unregister_worker_plugin(str(grave))
     assert grave.exists(), "nobody was killed"
 
 

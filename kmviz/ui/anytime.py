@@ -171,7 +171,8 @@ def compared(problem: Problem) -> dict[str, Closing]:
         found = {}
         for order in orders:
             short = {**parameters(order), "max_steps": STEPS}
-            found[order] = show(problem, "anytime", short, most=COMPARED).study.closing()
+            shown = show(problem, "anytime", short, most=COMPARED, is_kept=False)
+            found[order] = shown.study.closing()
         return found
 
     return _closings.later(problem.key, close, "Comparing all orders") or {}

@@ -129,6 +129,7 @@ def show(
     parameters: Mapping[str, Any],
     most: int = MOST_ROWS,
     over: Shown | None = None,
+    is_kept: bool = True,
 ) -> Shown:
     """Return a method, fitted on the problem at hand, and its study of the test rows.
 
@@ -138,6 +139,7 @@ def show(
     parameters : parameters of the estimator beside the machine; hashable values
     most : rows to study at most
     over : the method whose machine is to be served, in place of the problem's
+    is_kept : whether its study is kept: not where what is read from it is
     """
     known = method(name)
     below = () if over is None else (over.method.name, *sorted(over.parameters.items()))
@@ -148,7 +150,11 @@ def show(
     n = len(problem.data.X_test)
     rows = np.unique(np.linspace(0, n - 1, min(n, most)).astype(np.intp))
     X = problem.data.X_test[rows]
-    study = _studies.get((*key, most), lambda: clf.study(X), f"{known.title}: asking all queries")
+    if is_kept:
+        text = f"{known.title}: asking all queries"
+        study = _studies.get((*key, most), lambda: clf.study(X), text)
+    else:
+        study = clf.study(X)
     return Shown(problem, known, dict(parameters), rows, study, key, seconds, over)
 
 

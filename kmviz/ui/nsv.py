@@ -96,8 +96,8 @@ def _shown(problem: Problem, most: int | None = None, **parameters: Any) -> Show
     usual = {"n_components": 20, "order": "nearest", "start": "empty", "random_state": 0}
     if problem.is_long:  # ten machines more would take the page too long
         usual["calibration"] = "left_out"
-    most = min(kept_rows(problem, MOST_BYTES), MOST_ROWS if most is None else most)
-    return show(problem, "nsv", {**usual, **parameters}, most)
+    taken = min(kept_rows(problem, MOST_BYTES), MOST_ROWS if most is None else most)
+    return show(problem, "nsv", {**usual, **parameters}, taken, is_kept=most is None)
 
 
 def trace(now: Shown, chosen: dict[str, Any]) -> NSVTrace:

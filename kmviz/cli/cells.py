@@ -110,7 +110,7 @@ def _report(options: argparse.Namespace, clf: PartitionedFaLK, held: HeldOut) ->
     print(f"method      {type(clf).__name__}")
     print(f"rows        {clf.n_rows_:,} to train on: all but those held out")
     print(f"cells       {len(clf.boxes_):,}, with {clf.halo_:,} rows in halos as well")
-    print(f"models      {clf.n_models_:,}")
+    print(f"models      {clf.n_models_:,} of k = {clf.n_neighbors_:,}, C = {clf.C_:g}")
     if len(y):
         right = float(np.mean(clf.predict(X) == y))
         print(f"accuracy    {right:.4f} on {len(y):,} rows held out")

@@ -48,7 +48,7 @@ def _names(settings: list[str]) -> list[str]:
 
 
 def _settings(settings: list[str], clf: Any) -> dict[str, Any]:
-    """Read name=value pairs; a value is a Python literal, or else text."""
+    """Read name=value pairs; a value is a Python literal (true and false too), or else text."""
     known = [name for name in clf.get_params(deep=False) if name != "estimator"]
     found = {}
     for given in settings:
@@ -56,7 +56,7 @@ def _settings(settings: list[str], clf: Any) -> dict[str, Any]:
         if not equals or name not in known:
             raise BadInput(f"--set takes name=value with one of {', '.join(known)}; got {given!r}.")
         try:
-            found[name] = ast.literal_eval(text)
+            found[name] = ast.literal_eval(text.title() if text in ("true", "false") else text)
         except (ValueError, SyntaxError):
             found[name] = text
     return found

@@ -35,6 +35,17 @@ def test_data_list_names_every_set(capsys):
     assert [line.split(",")[0] for line in lines[1:]] == list(datasets.names())
 
 
+@pytest.mark.parametrize("word", ["true", "True"])
+def test_k_and_c_are_chosen_for_local_models_in_cells(table, tmp_path, capsys, word):
+    out = tmp_path / "chosen.falk"
+    assert main(["fit", str(table), "--target", "kind", "--method", "falk", "--out", str(out),
+                 "--set", f"tune={word}", "--set", "n_neighbors=20",
+                 "--C", "1000"]) == 0  # fmt: skip
+    k, C = re.search(r"of k = ([\d,]+), C = (\S+)", capsys.readouterr().out).groups()
+    assert int(k.replace(",", "")) >= 20
+    assert float(C) != 1000
+
+
 def test_fit_reports_and_stores(model, table, frame, capsys):
     stored = kmviz.load(model)
     assert stored.encoder.target == "kind"

@@ -81,20 +81,22 @@ class Making:
         """Return the engine of one size of a path."""
         if not n:  # no smaller machine is good enough, or the kernel is none of Mercer's
             return self._whole(problem, path)
-        machine, is_tuned = self._machine(path, n, problem, tuning)
+        found = path.stage(n)
+        machine, is_tuned = self._machine(path, n, problem, tuning, found)
         if tuning is not None and is_tuned:  # its weights belong together: no nested machines
             rho, stage = tuning.rho(machine), None
         else:
-            rho, stage = float(path.rho[n]), path.stage(n)
+            rho, stage = float(path.rho[n]), found
         engine = ReducedEngine(machine, problem.machine, rho, stage)
         engine.tuning, engine.is_tuned = tuning, is_tuned
         return self._finished(engine, path, stage, problem)
 
     def _machine(
-        self, path: ReducedPath, n: int, problem: BinaryProblem, tuning: MarginTuning | None
-    ) -> tuple[KernelMachine, bool]:
+        self, path: ReducedPath, n: int, problem: BinaryProblem, tuning: MarginTuning | None,
+        stage: Any = None,
+    ) -> tuple[KernelMachine, bool]:  # fmt: skip
         """Return the machine of n vectors, and whether it is the tuned one."""
-        plain = self.thresholded(path.machine(n), problem)
+        plain = self.thresholded(path.machine(n, stage), problem)
         if tuning is None:
             return plain, False
         judged = self.thresholded(tuning.machine(n, by_all=False), problem)

@@ -143,9 +143,14 @@ class ReducedPath:
             self.space, found.vectors[:n].copy(), rows, self.original.beta * scale, found.first
         )
 
-    def machine(self, n: int) -> KernelMachine:
-        """Return the reduced machine of n vectors, with the original's threshold."""
-        stage, original = self.stage(n), self.original
+    def machine(self, n: int, stage: Stage | None = None) -> KernelMachine:
+        """Return the reduced machine of n vectors, with the original's threshold.
+
+        Parameters
+        ----------
+        stage : `stage(n)`, where it is known already
+        """
+        stage, original = stage or self.stage(n), self.original
         return KernelMachine(stage.vectors, stage.weights(n), original.bias, original.kernel)
 
 

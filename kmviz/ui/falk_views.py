@@ -15,6 +15,7 @@ from kmviz.traces import LocalModel
 from kmviz.ui import falk, falk_words, live, maps, state
 from kmviz.ui.plane import grid, plane
 from kmviz.ui.problem import Problem
+from kmviz.ui.why import counted
 from kmviz.ui.work import Shelf
 
 #: Images of a neighbourhood that are drawn at most.
@@ -106,7 +107,7 @@ def _over_plane(problem: Problem, clf: Any) -> Asked:
         line=outlines.contour(clf.decision_function(rows).reshape(shape), x, y),
         centers=clf.rows_[clf.centers_].astype(np.float32),
         radii=clf.radii()[:, 1].astype(np.float32),
-        words=[f"{_vectors(count)} of {clf.n_neighbors_} points" for count in counts],
+        words=[_said(count, clf.n_neighbors_) for count in counts.tolist()],
     )
 
 
@@ -241,5 +242,6 @@ def _numbers(problem: Problem, table: Any) -> dict[str, Any]:
     }
 
 
-def _vectors(count: int) -> str:
-    return f"{count} support vector{'s' if count != 1 else ''}" if count else "one class only"
+def _said(count: int, k: int) -> str:
+    """What the pointer says of a model."""
+    return f"{counted(count)} of {k} points" if count else f"{k} points, all of one class"

@@ -1,5 +1,7 @@
 """The Local models page as a person meets it."""
 
+import re
+
 from playwright.sync_api import expect
 
 from tests.browser.harness import click_point, clipped, parameter, settle
@@ -27,3 +29,10 @@ def test_a_cold_deep_link_a_moved_k_and_a_clicked_query(visit):
     expect(page.get_by_text(f"Query {chosen}").first).to_be_visible()
     assert parameter(page, "k", "60"), "k survives another query"
     assert not clipped(page)
+    canvas = live.locator('[data-kmviz-view="local_map"] canvas')
+    canvas.scroll_into_view_if_needed()
+    canvas.hover()
+    tip = live.locator('[data-kmviz-view="local_map"] .tip')
+    expect(tip).to_contain_text("60 points")  # who answers, whatever line is near
+    canvas.click()
+    expect(page).not_to_have_url(re.compile(f"query={chosen}(&|$)"))

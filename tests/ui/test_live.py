@@ -236,3 +236,14 @@ def test_a_value_between_two_of_the_slider_stands_at_the_nearest():
     at.session_state["w"] = 8
     at.run()
     assert at.text[0].value == "9"
+
+
+def test_on_a_map_lines_and_silent_points_do_not_answer_for_what_lies_below():
+    line, points = live.Line(x=[0, 1], y=[0, 1], name="boundary"), live.Points(x=[0, 1], y=[1, 0])
+    flat, upright = (
+        live.Chart(key="map", alt="A map.", equal=equal, layers=[line, points]).spec(1)["layers"]
+        for equal in (True, False)
+    )
+    assert "names" not in flat[0], "which is what makes a layer one that can be pointed at"
+    assert not any("hover" in layer for layer in flat)
+    assert all(set(layer["hover"]) == {""} for layer in upright)

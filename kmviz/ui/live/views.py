@@ -50,8 +50,12 @@ class Chart:
         """Return the chart as the browser reads it, with the ranges of its axes."""
         layers = [layer.spec(positions) for layer in self.layers]
         fitting = [(sent, layer) for sent, layer in zip(layers, self.layers) if layer.fits]
-        for sent in layers if not self.x.hidden else ():
-            if sent["kind"] in ("points", "line") and not (sent.get("hover") or "text" in sent):
+        for sent in layers:
+            if self.equal and sent["kind"] == "line":
+                del sent["names"]  # on a map one points at what lies below its lines
+            elif sent["kind"] in ("points", "line") and not (
+                self.equal or self.x.hidden or sent.get("hover") or "text" in sent
+            ):
                 sent["hover"] = {self.x.title: sent["x"], self.y.title: sent["y"]}
         return spec(self, positions) | {
             "layers": layers,

@@ -111,8 +111,8 @@ class FaLKClassifier(GrowingClassifier):
         With `tune` or "auto": the error of each `n_neighbors`, `C` and `percentile` tried.
     cells_ : PartitionedFaLK or None
         After a fit of a path, a pyarrow Dataset or a Dask collection: what was trained, on every
-        row, within a gigabyte of memory, with its cells in a temporary file (`PartitionedFaLK`
-        itself takes another limit and a place to keep them). It answers `predict`,
+        row, in cells of up to a gigabyte, which stand in a temporary file (`PartitionedFaLK` itself
+        takes another size and a place to keep them). It answers `predict`,
         `decision_function` and `steps`; the other attributes and records need rows in memory.
 
     Notes

@@ -63,8 +63,9 @@ class PartitionedFaLK(ClassifierMixin, BaseEstimator):
         The file to keep the cells in; `PartitionedFaLK.load` opens it again. None is a
         temporary one that goes with the classifier.
     memory : int, default=2**30
-        Bytes that training may take beside what the process has, and that answering may keep cells
-        in. It settles how many cells there are.
+        Bytes that the rows of one cell and their search tree may take, and that answering may keep
+        cells in. It settles how many cells there are. With halos, ranks and models a fit takes up
+        to twice as much beside what the process has, and some 40 MB.
 
     Attributes
     ----------

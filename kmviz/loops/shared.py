@@ -79,14 +79,22 @@ def _exponentials(gamma, values):
 
 
 @compiled
-def is_told(kind, output, lost, values, weights):
-    """Whether float32 tells the sign of a radial sum, which vectors far away hardly move."""
-    if kind != RADIAL or not lost < MOST_LOST:
-        return False
+def is_told(kind, gamma, coef0, degree, output, lost, step, values, weights):
+    """Whether float32 tells the sign of a sum, which vectors that hardly count hardly move.
+
+    `lost` is what a radial exponent may be moved by, `step` the base of a power.
+    """
     size = 0.0
-    for i in range(values.shape[0]):
-        size += abs(weights[i]) * np.float64(values[i])
-    return abs(output) > SHARE * lost * size
+    if kind == RADIAL and lost < MOST_LOST:
+        for i in range(values.shape[0]):
+            size += abs(weights[i]) * np.float64(values[i])
+        return abs(output) > SHARE * lost * size
+    if kind == POLYNOMIAL:  # (v + s)^p - v^p <= p s (|v| + s)^(p - 1)
+        for i in range(values.shape[0]):
+            base = abs(gamma * np.float64(values[i]) + coef0) + step
+            size += abs(weights[i]) * whole_power(base, degree - 1)
+        return abs(output) > (degree + 1.0) * step * size
+    return False
 
 
 @compiled
@@ -133,11 +141,15 @@ def shared_outputs(
                 value = whole_power(gamma * value + coef0, degree)
             for q in range(p):
                 out[r, q] += weights[i, q] * value
-        lost = blur(kind, gamma, coef0, degree, d, np.sqrt(square), radius)
+        length = np.sqrt(square)
+        lost = blur(kind, gamma, coef0, degree, d, length, radius)
+        step = UNIT * (LOST + LOST_BY_COLUMN * np.sqrt(d)) * (gamma * length * radius + abs(coef0))
         unsure = False
         for q in range(p):
             if not abs(out[r, q]) > lost * spread[q]:
-                unsure = unsure or not is_told(kind, out[r, q], lost, values, weights[:, q])
+                unsure = unsure or not is_told(
+                    kind, gamma, coef0, degree, out[r, q], lost, step, values, weights[:, q]
+                )
         near += unsure
     return near
 

@@ -6,6 +6,7 @@ from sklearn.datasets import load_iris
 from sklearn.svm import SVC
 
 from kmviz.kernels import RBF, Linear, Normalized, Polynomial
+from kmviz.loops.kernel import POLYNOMIAL
 from kmviz.loops.shared import blur, contenders, first_with_most_votes, shared_outputs
 from kmviz.machines import KernelMachine
 from kmviz.machines.shared import SharedMachines
@@ -37,6 +38,13 @@ def test_outputs_are_the_kernel_times_the_weights(kernel, dtype):
         most = np.minimum(
             most, 1.25 * np.array(lost)[:, None] * (kernel(X, vectors) @ abs(weights))
         )
+    kind, gamma, coef0, degree = kernel.code
+    if kind == POLYNOMIAL:
+        base = gamma * np.linalg.norm(rows - center, axis=1) * radius + abs(coef0)
+        step = (2.0**-23 * (4.0 + 0.5 * np.sqrt(len(center))) * base)[:, None]
+        powers = (np.abs(gamma * rows @ embedded.T + coef0) + step) ** (degree - 1)
+        most = np.minimum(most, (degree + 1) * step * (powers @ np.abs(weights)))
+        assert (np.abs(out - exact) <= most).all()
     assert near == (np.abs(out) <= most).any(axis=1).sum()
 
 

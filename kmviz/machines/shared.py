@@ -202,7 +202,23 @@ class SharedMachines:
             if len(some):  # vectors far away move a sum by next to nothing
                 most = SHARE * (lost[some] + self._rounding)[:, None] * (values[some] @ self._sizes)
                 unsure[some] = ~(told[some] & (size[some] > most)).all(axis=1)
+        elif unsure.any():
+            some = np.flatnonzero(unsure)
+            most = self._moved(np.abs(values[some]) @ self._sizes, lost[some, None])
+            unsure[some] = ~(told[some] & (size[some] > most)).all(axis=1)
         return unsure
+
+    def _moved(self, summed: NDArray[Any], lost: Floats) -> Floats:
+        """What float32 may move sums of powers v^p by, given sum |w| |v|^p.
+
+        A base is moved by s at most, so a sum by p s sum |w| (|v| + s)^(p - 1): by Hoelder and
+        Minkowski at most p s W^(1/p) ((sum |w| |v|^p)^(1/p) + s W^(1/p))^(p - 1), W = sum |w|.
+        """
+        p = self.kernel.plain.degree
+        step = self._unit * (lost / (self._unit * (p + 1.0))) ** (1.0 / p)
+        whole, mean = self._spread ** (1.0 / p), summed.astype(np.float64) ** (1.0 / p)
+        moved = (p + 1.0) * step * whole * (mean + step * whole) ** (p - 1)
+        return moved + SHARE * (self._rounding + p * UNIT) * summed
 
     def _of_dots(self, values: NDArray[np.float32]) -> NDArray[np.float32]:
         kernel = self.kernel.plain

@@ -79,7 +79,7 @@ def _make(names: list[str], folder: Path, full: bool) -> list[str]:
     failed = []
     for done, name in enumerate(names):
         start, began = time.process_time(), time.monotonic()
-        with progress.part(done / len(names), (done + 1) / len(names), f"{name}: "):
+        with progress.part(done / len(names), (done + 1) / len(names), name):
             try:
                 table = papers.table(name, full=full, progress=progress.report)
             except Exception as error:

@@ -150,7 +150,7 @@ def compare_rows(
             yield name, resume.loc[name].to_dict()
             continue
         progress.report(done * share, name)
-        with progress.part(done * share, (done + 1) * share, f"{name}: "):
+        with progress.part(done * share, (done + 1) * share, name):
             yield name, bench.measured(method)
     progress.report(1.0, "done")
 

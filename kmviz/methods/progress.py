@@ -39,14 +39,28 @@ def listening(listener: Listener) -> Iterator[None]:
 
 
 @contextmanager
-def part(start: float, stop: float, prefix: str = "") -> Iterator[None]:
-    """Make what is reported inside the stretch from `start` to `stop` of the outer work."""
+def part(start: float, stop: float, name: str = "") -> Iterator[None]:
+    """Make what is reported inside the stretch from `start` to `stop` of the outer work.
+
+    Examples
+    --------
+    >>> with listening(print), part(0.5, 1.0, "second half"):
+    ...     report(0.5)
+    ...     report(1.0, "done")
+    0.75 second half
+    1.0 second half: done
+    """
     outer = _listener.get()
     if outer is None:
         yield
         return
-    with listening(lambda share, text: outer(start + (stop - start) * share, f"{prefix}{text}")):
+    with listening(lambda share, text: outer(start + (stop - start) * share, joined(name, text))):
         yield
+
+
+def joined(name: str, text: str) -> str:
+    """Return a name and what is said of it; either may be empty."""
+    return ": ".join(filter(None, (name, text)))
 
 
 def report(share: float, text: str = "") -> None:

@@ -227,7 +227,7 @@ def catch_up() -> None:
         return
     patience = max(_PATIENCE, _TIMES * (time.thread_time() - session[_START]))
     until = session[_UNTIL] or time.monotonic() + LONGEST
-    with _bar("To follow:") as show:
+    with _bar("To follow") as show:
         made = POOL.collect(wanted, show, patience, until)
     if not made:
         session[_PLACE].caption(_LEFT)
@@ -247,7 +247,7 @@ def shown(make: Callable[[], Made], text: str, key: Hashable | None = None) -> M
     if not text:
         return make()
     if is_inside():  # of a job already, whose bar this is
-        with progress.part(0.0, 1.0, f"{text} "):
+        with progress.part(0.0, 1.0, text):
             progress.report(0.0)
             return make()
     with _bar(text) as show:
@@ -265,7 +265,7 @@ def _bar(text: str) -> Iterator[Show]:
         state.sent()
         heard = (now, round(share, 2))
         if heard != said:
-            bar.progress(share, f"{text} {now}" if now else text)
+            bar.progress(share, progress.joined(text, now))
             said = heard
         else:
             st.session_state.get(_PLACE)  # where Streamlit ends the run of one who left

@@ -29,7 +29,7 @@ def tuned(full: bool = False, progress: Any = None) -> pd.DataFrame:
     for done, (name, published) in enumerate(PUBLISHED.items()):
         if progress is not None:
             progress(done / len(PUBLISHED), name)
-        with part(done / len(PUBLISHED), (done + 1) / len(PUBLISHED), f"{name}: "):
+        with part(done / len(PUBLISHED), (done + 1) / len(PUBLISHED), name):
             figures = [_one(*both) for both in zip(splits(name, n_splits(full)), chosen(name))]
         cpsp = published[COLUMNS.index("cpsp")]
         rows.append({"data": name, "paper": cpsp, **pd.DataFrame(figures).mean()})

@@ -72,7 +72,7 @@ def build(
 
     RS has `size` vectors, or fifty times fewer than VSV.
     """
-    with part(0.0, 0.3, "ORIG: "):
+    with part(0.0, 0.3, "ORIG"):
         orig = _trained(X, y)
     with part(0.3, 0.6):
         virtual = VirtualSVClassifier(
@@ -139,7 +139,7 @@ def ten_classes(n_train: int, upright: bool = False, size: int | None = None) ->
     y = data.y_train[:n_train]
     systems = []
     for digit in range(10):
-        with part(digit / 10, (digit + 1) / 10, f"digit {digit}: "):
+        with part(digit / 10, (digit + 1) / 10, f"digit {digit}"):
             systems.append(build(X, y == digit, X_test, size=size))
     return together(tuple(systems), X_test)
 

@@ -132,7 +132,7 @@ def _measured(full: bool, progress: Progress) -> pd.DataFrame:
         if progress is not None:
             progress(i / len(PUBLISHED), name)
         if name not in kept:
-            with part(i / len(PUBLISHED), (i + 1) / len(PUBLISHED), f"{name}: "):
+            with part(i / len(PUBLISHED), (i + 1) / len(PUBLISHED), name):
                 kept[name] = measure(name, full)
     return pd.DataFrame(kept).T.loc[list(PUBLISHED)]
 

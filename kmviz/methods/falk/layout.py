@@ -205,7 +205,7 @@ class Layout:
             return
         width = (stop - start) / n_cells
         for cell in range(n_cells):
-            with part(start + cell * width, start + (cell + 1) * width, f"cell {cell + 1}: "):
+            with part(start + cell * width, start + (cell + 1) * width, f"cell {cell + 1}"):
                 yield getattr(self, work)(cell)
 
     def __getstate__(self) -> dict[str, Any]:

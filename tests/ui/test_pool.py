@@ -262,7 +262,10 @@ def test_long_work_is_bounded_too(monkeypatch):
     threads = [threading.Thread(target=pool.wait, args=(k, make)) for k in range(8)]
     for thread in threads:
         thread.start()
-    time.sleep(0.5)
+    until = time.monotonic() + 10
+    while len(running) < pools.MOST and time.monotonic() < until:
+        time.sleep(0.01)
+    time.sleep(0.3)  # in which one more would start
     assert len(running) == pools.MOST
     done.set()
     for thread in threads:

@@ -15,9 +15,11 @@ import subprocess
 import sys
 from pathlib import Path
 
-NAMES = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable")
+#: The one without windows is the lightest.
+SHELL = "chromium-headless-shell"
+NAMES = (SHELL, "chromium", "chromium-browser", "google-chrome", "google-chrome-stable")
 HELP = (
-    "No Chromium found. Debian or Ubuntu: apt-get install chromium. "
+    "No Chromium found. Debian or Ubuntu: apt-get install chromium-headless-shell. "
     "Elsewhere: python -m playwright install chromium. "
     "Or name one: KMVIZ_CHROMIUM=/path/to/chromium."
 )
@@ -41,10 +43,18 @@ def install() -> None:
 def install_system() -> None:
     """Get Debian's browser where that is possible, and not the printers and daemons around it."""
     if _is_debian() and hasattr(os, "geteuid") and os.geteuid() == 0 and shutil.which("apt-get"):
-        env = os.environ | {"DEBIAN_FRONTEND": "noninteractive"}
-        wanted = ["--no-install-recommends", "chromium", "fonts-liberation"]
-        for command in (["update", "-qq"], ["install", "-y", "-qq", *wanted]):
-            subprocess.run(["apt-get", *command], env=env, check=False, stdout=subprocess.DEVNULL)
+        _apt("update")
+        wanted = ("install", "-y", "--no-install-recommends", "fonts-liberation")
+        if not _apt(*wanted, SHELL):  # not every release has it
+            _apt(*wanted, "chromium")
+
+
+def _apt(*arguments: str) -> bool:
+    env = os.environ | {"DEBIAN_FRONTEND": "noninteractive"}
+    done = subprocess.run(
+        ["apt-get", "-qq", *arguments], env=env, check=False, stdout=subprocess.DEVNULL
+    )
+    return done.returncode == 0
 
 
 def _systems_own() -> str | None:

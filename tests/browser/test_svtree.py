@@ -42,7 +42,7 @@ def test_a_cold_deep_link_then_height_point_and_node(visit):
 
     click_point(page, "tree_map", trace=layer(page, "tree_map", "queries"), point=30)
     chosen = parameter(page, "query")
-    expect(live.locator(".note")).to_contain_text(f"Query {chosen} ")
+    expect(page.get_by_text(f"Query {chosen}", exact=True).first).to_be_visible()
 
     name = "node (area: training rows)"
     click_point(page, "tree_path", trace=layer(page, "tree_path", name), point=1)

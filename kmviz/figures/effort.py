@@ -89,7 +89,7 @@ def _words(n_vectors: int | None, note: str | None, below: float | None) -> list
         )
     if note:
         middle = {"xref": "paper", "yref": "paper", "x": 0.5, "y": 0.3, "showarrow": False}
-        words.append({"text": note, **middle, "bgcolor": theme.PAPER})  # over the line at 0
+        words.append({"text": note, **middle})
     return words
 
 

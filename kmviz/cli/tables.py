@@ -30,7 +30,7 @@ def add_to(commands: Any) -> None:
     )
     parser.add_argument("--only", nargs="+", metavar="NAME", help="these tables or papers")
     parser.add_argument(
-        "--full", action="store_true", help="nearer the papers' own sizes: an hour of CPU"
+        "--full", action="store_true", help="nearer the papers' own sizes: hours of CPU"
     )
     parser.add_argument("--jobs", type=int, default=1, help="papers at once, a process for each")
     parser.add_argument("--list", action="store_true", help="name the tables and stop")

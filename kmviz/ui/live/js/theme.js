@@ -16,7 +16,7 @@ function readTheme(element) {
   return {
     key: [ink, paper, faint, slots, ...Object.values(ramps), font].join(),
     named: { ink, paper, faint, ...Object.fromEntries(slots) },
-    ramps, font, shades: Object.fromEntries(shades),
+    font, shades: Object.fromEntries(shades),
   };
 }
 

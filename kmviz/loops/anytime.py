@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from kmviz.loops.compile import compiled
+from kmviz.loops.compile import compiled, part
 from kmviz.loops.kernel import POLYNOMIAL, kernel_value
 
 #: Rows that are read in one go before the first of them takes a step: memory delivers what comes in
@@ -36,7 +36,7 @@ def factor_rows(kernel_matrix, extra, factor):
     return -1
 
 
-@compiled
+@part
 def next_coord(factor, k, value, coords):
     """Eq. 16: coordinate k of what has the kernel value `value` with Z_k."""
     known = 0.0
@@ -52,7 +52,7 @@ def coordinates(factor, values, coords):
         coords[k] = next_coord(factor, k, values[k], coords)
 
 
-@compiled
+@part
 def exact_sum(kind, gamma, coef0, degree, x, vectors, beta, bias, values, asked):
     """f(x), asking for the kernel values that are not known yet; vectors in their own order."""
     total = 0.0
@@ -127,7 +127,7 @@ def close_bounds(
             output[i] = exact[i]
 
 
-@compiled
+@part
 def squared_lengths(X, squares):
     """x.x of each row, in float64."""
     for i in range(X.shape[0]):

@@ -12,8 +12,9 @@ from __future__ import annotations
 
 import numpy as np
 
-from kmviz.loops.compile import compiled_strict
+from kmviz.loops.compile import compiled_strict, part_strict
 from kmviz.loops.kernel import POLYNOMIAL, dot, squared_distance, whole_power
+from kmviz.loops.sorting import sort_falling
 
 LOWEST = -1100  # 2^-1100 is 0
 
@@ -28,7 +29,7 @@ def distance(kind, gamma, coef0, degree, a, own_a, b, own_b):
     return np.sqrt(np.float64(squared_distance(a, b)))
 
 
-@compiled_strict
+@part_strict
 def _below(gap):
     """The highest level whose 2^level is under the gap."""
     level = np.int64(np.ceil(np.log2(gap))) - 1
@@ -39,7 +40,7 @@ def _below(gap):
     return level
 
 
-@compiled_strict
+@part_strict
 def _hang(point, under, at, level, parent, child, sibling):
     """Hang a point under another, children in falling level."""
     level[point], parent[point] = at, under
@@ -53,7 +54,7 @@ def _hang(point, under, at, level, parent, child, sibling):
         sibling[before] = point
 
 
-@compiled_strict
+@part_strict
 def _insert(kind, gamma, coef0, degree, X, own, p, root, tree, near, gaps, cursor):
     """Insert(p, Q_i, i) of the paper as a loop; `near` holds Q_i, `cursor` where each of its
     points' children of the next level begin."""
@@ -127,7 +128,7 @@ def build(kind, gamma, coef0, degree, X, own, order, level, parent, child, sibli
             above = parent[above]
 
 
-@compiled_strict
+@part_strict
 def _sift_up(keys, items, place):
     while place > 0:
         above = (place - 1) // 2
@@ -138,7 +139,7 @@ def _sift_up(keys, items, place):
         place = above
 
 
-@compiled_strict
+@part_strict
 def _sift_down(keys, items, size):
     place = 0
     while 2 * place + 1 < size:
@@ -152,7 +153,7 @@ def _sift_down(keys, items, size):
         place = low
 
 
-@compiled_strict
+@part_strict
 def _offer(gap, point, found, keys, items):
     """Keep the k nearest: a heap on -distance, so that the farthest is on top."""
     k = items.shape[0]
@@ -174,7 +175,7 @@ def nearest(kind, gamma, coef0, degree, X, own, child, sibling, reach, root, Q, 
     """
     k = found.shape[1]
     bounds, nodes = np.empty(X.shape[0]), np.empty(X.shape[0], dtype=np.int64)
-    keys = np.empty(k)
+    keys, met, order = np.empty(k), np.empty(k, dtype=np.int64), np.empty(k, dtype=np.int64)
     for q in range(Q.shape[0]):
         items = found[q]
         gap = distance(kind, gamma, coef0, degree, Q[q], own_q[q], X[root], own[root])
@@ -196,9 +197,11 @@ def nearest(kind, gamma, coef0, degree, X, own, child, sibling, reach, root, Q, 
                     _sift_up(bounds, nodes, size)
                     size += 1
                 c = sibling[c]
-        order = np.argsort(-keys, kind="mergesort")
-        found[q] = items[order]
-        gaps[q] = -keys[order]
+        for t in range(k):
+            order[t], met[t] = t, items[t]
+        sort_falling(keys, order)
+        for t in range(k):
+            found[q, t], gaps[q, t] = met[order[t]], -keys[order[t]]
 
 
 def warm() -> None:

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import numpy as np
 
-from kmviz.loops.compile import compiled, compiled_finite, compiled_strict
+from kmviz.loops.compile import compiled, compiled_strict, part, part_finite
 from kmviz.loops.exponential import exp64
 from kmviz.loops.kernel import POLYNOMIAL, RADIAL, whole_power
 
 
-@compiled_finite
+@part_finite
 def gather_vectors(rows, index, vectors):
     """Copy the rows of a model's vectors, a coordinate a row."""
     for t in range(index.shape[0]):
@@ -18,7 +18,7 @@ def gather_vectors(rows, index, vectors):
             vectors[f, t] = row[f]
 
 
-@compiled
+@part
 def kernel_values(kind, gamma, coef0, degree, x, vectors, values):
     """K(x, v_t) for all vectors of a model."""
     for t in range(values.shape[0]):
@@ -39,7 +39,7 @@ def kernel_values(kind, gamma, coef0, degree, x, vectors, values):
             values[t] = whole_power(gamma * values[t] + coef0, degree)
 
 
-@compiled
+@part
 def weighted_sum(weight, values):
     total = 0.0
     for t in range(weight.shape[0]):

@@ -8,12 +8,12 @@ from __future__ import annotations
 
 import numpy as np
 
-from kmviz.loops.compile import compiled_finite
+from kmviz.loops.compile import compiled_finite, part_finite
 from kmviz.loops.falk_smo import PAD, improve, radial_values, refresh, squares_row, workspace
 from kmviz.loops.falk_train import SAMPLED_PAIRS, boxes, gather, local_gamma, one_class_bias
 
 
-@compiled_finite
+@part_finite
 def _hold_out(members, labels, fold, n_folds, n_inner, y, lower, upper):
     """Take the room from every n_folds-th of the inner points; say which sides remain."""
     for t in range(fold, n_inner, n_folds):
@@ -27,7 +27,7 @@ def _hold_out(members, labels, fold, n_folds, n_inner, y, lower, upper):
     return present
 
 
-@compiled_finite
+@part_finite
 def _vote(first, second, fold, n_folds, n_inner, y, exact, intercept, votes):
     """Count each held-out point's vote: its output is y - F + intercept."""
     for t in range(fold, n_inner, n_folds):
@@ -73,7 +73,8 @@ def errors_given(
                         spent += (steps - left) * n
                     else:
                         intercept = -one_class_bias(present)
-                        exact[:n] = y[:n]
+                        for t in range(n):
+                            exact[t] = y[t]
                     _vote(first, second, fold, n_folds, n_inner, y, exact, intercept, votes[c])
     for c in range(costs.shape[0]):
         for t in range(n_inner):
@@ -118,11 +119,8 @@ def warm() -> None:
     """Compile for the types in use."""
     members, labels = np.arange(4, dtype=np.int32), np.array([0, 1, 0, 1], dtype=np.int32)
     wrong, wanted = np.zeros((1, 1), dtype=np.int64), np.ones((1, 1), dtype=np.bool_)
-    for dtype in (np.float32, np.float64):
-        rows = np.arange(4, dtype=dtype)[:, None]
-        errors_radial(
-            rows, labels, 2, members, np.ones(1), np.ones(1), wanted, 2, 2, 1e-3, 100, wrong
-        )  # fmt: skip
+    rows = np.arange(4.0)[:, None]
+    errors_radial(rows, labels, 2, members, np.ones(1), np.ones(1), wanted, 2, 2, 1e-3, 100, wrong)
     K = np.eye(PAD, dtype=np.float32)
     errors_given(
         members, labels, 2, K, K[0].copy(), np.ones(1), wanted[0], 2, 2, 1e-3, 100, wrong[0]

@@ -18,8 +18,9 @@ from __future__ import annotations
 
 import numpy as np
 
-from kmviz.loops.compile import compiled_finite
+from kmviz.loops.compile import part_finite
 from kmviz.loops.exponential import exp32
+from kmviz.loops.pairs import ends
 
 PAD = 32
 BIG = np.float32(1e30)
@@ -27,19 +28,19 @@ TINY = np.float32(1e-12)
 ROUNDS = 20  # float64 refreshes before a model is taken as it is
 
 
-@compiled_finite
+@part_finite
 def _key(value):
     """An integer that is ordered as the float32 it is made of."""
     bits = np.float32(value).view(np.int32)
     return np.int32(bits ^ np.int32(np.int32(bits >> np.int32(31)) & np.int32(0x7FFFFFFF)))
 
 
-@compiled_finite
+@part_finite
 def _value(key):
     return np.int32(key ^ ((key >> np.int32(31)) & np.int32(0x7FFFFFFF))).view(np.float32)
 
 
-@compiled_finite
+@part_finite
 def squares_row(points, i, row):
     """||x_i - x_t||^2 for all t; `points` holds a coordinate a row, float32."""
     width = row.shape[0]
@@ -52,21 +53,21 @@ def squares_row(points, i, row):
             row[t] += (column[t] - here) * (column[t] - here)
 
 
-@compiled_finite
+@part_finite
 def radial_values(gamma, squares, row):
     """exp(-gamma s) for all s."""
     for t in range(row.shape[0]):
         row[t] = exp32(-gamma * squares[t])
 
 
-@compiled_finite
+@part_finite
 def radial_row(points, gamma, i, row):
     """exp(-gamma ||x_i - x_t||^2) for all t."""
     squares_row(points, i, row)
     radial_values(gamma, row, row)
 
 
-@compiled_finite
+@part_finite
 def _first_sum(values, offset, key):
     """The first place where value + offset has this key."""
     nowhere = np.int32(values.shape[0])
@@ -76,7 +77,7 @@ def _first_sum(values, offset, key):
     return place
 
 
-@compiled_finite
+@part_finite
 def _first(values, key):
     """The first place where a value of 0 or more has this key."""
     nowhere = np.int32(values.shape[0])
@@ -87,7 +88,7 @@ def _first(values, key):
     return place
 
 
-@compiled_finite
+@part_finite
 def _top(values, offset):
     """Key of the largest value + offset."""
     key = np.int32(-2147483647)
@@ -96,7 +97,7 @@ def _top(values, offset):
     return key
 
 
-@compiled_finite
+@part_finite
 def _gains(residual, shrinks, diagonal, row, top, own, gain):
     """Second-order gain of each partner, (F_i - F_t)^2 / (K_ii + K_tt - 2 K_it); returns the keys
     of the largest gain and of the largest violation F_i - F_t."""
@@ -111,21 +112,21 @@ def _gains(residual, shrinks, diagonal, row, top, own, gain):
     return best, worst
 
 
-@compiled_finite
+@part_finite
 def _move(residual, step, row_i, row_j):
     """F -= s (K_i - K_j)"""
     for t in range(residual.shape[0]):
         residual[t] -= step * (row_i[t] - row_j[t])
 
 
-@compiled_finite
+@part_finite
 def _bounds(t, beta, lower, upper, grows, shrinks):
     """Note whether beta_t may still grow and shrink, as 0 or an unreachable offset."""
     grows[t] = np.float32(0.0) if beta[t] < upper[t] else -BIG
     shrinks[t] = np.float32(0.0) if beta[t] > lower[t] else BIG
 
 
-@compiled_finite
+@part_finite
 def _row(i, active, K, known, points, gamma, part, part_known):
     """Have kernel row i of the active points ready in `part`, computed or copied once."""
     if part_known[i]:
@@ -141,7 +142,7 @@ def _row(i, active, K, known, points, gamma, part, part_known):
         part_known[i] = True
 
 
-@compiled_finite
+@part_finite
 def _descend(active, part, part_known, K, known, points, gamma, tol, budget, state, box):
     """Take steps among the active points until the violation is below tol.
 
@@ -176,7 +177,7 @@ def _descend(active, part, part_known, K, known, points, gamma, tol, budget, sta
     return budget
 
 
-@compiled_finite
+@part_finite
 def refresh(n, y, beta, K, exact):
     """F = y - K beta in float64."""
     for t in range(n):
@@ -188,7 +189,7 @@ def refresh(n, y, beta, K, exact):
                 exact[t] -= weight * row[t]
 
 
-@compiled_finite
+@part_finite
 def _choose(n, exact, beta, lower, upper, low, high, active):
     """List the points that a step can still concern: all but those at a bound (or held out) whose
     residual lies on the right side of every point they could pair with. Returns their number."""
@@ -201,7 +202,7 @@ def _choose(n, exact, beta, lower, upper, low, high, active):
     return count
 
 
-@compiled_finite
+@part_finite
 def _descend_part(
     n, count, active, exact, diagonal, lower, upper, beta, K, known, points, gamma, room, tol,
     budget,
@@ -233,19 +234,7 @@ def _descend_part(
     return left
 
 
-@compiled_finite
-def _ends(n, exact, beta, lower, upper):
-    """max F among those that may grow, min F among those that may shrink."""
-    low, high = -1e30, 1e30
-    for t in range(n):
-        if beta[t] < upper[t]:
-            low = max(low, exact[t])
-        if beta[t] > lower[t]:
-            high = min(high, exact[t])
-    return low, high
-
-
-@compiled_finite
+@part_finite
 def improve(n, points, gamma, K, known, diagonal, y, lower, upper, tol, budget, room, exact, beta):
     """Solve one SVM from weights that stand in their boxes and add up to 0, and their residual.
 
@@ -254,7 +243,7 @@ def improve(n, points, gamma, K, known, diagonal, y, lower, upper, tol, budget, 
     active = room[0]
     reached, share = 0, n
     while True:
-        low, high = _ends(n, exact, beta, lower, upper)
+        low, high = ends(n, exact, beta, lower, upper)
         if low - high < 1.2 * tol or budget <= 0 or reached == ROUNDS:
             break
         count = _choose(n, exact, beta, lower, upper, low, high, active)
@@ -275,7 +264,7 @@ def improve(n, points, gamma, K, known, diagonal, y, lower, upper, tol, budget, 
     return (total / free if free else 0.5 * (low + high)), budget, low - high < 10.0 * tol
 
 
-@compiled_finite
+@part_finite
 def solve(n, points, gamma, K, known, diagonal, y, lower, upper, tol, budget, room, exact, beta):
     """Solve one SVM.
 
@@ -311,7 +300,7 @@ def solve(n, points, gamma, K, known, diagonal, y, lower, upper, tol, budget, ro
     )
 
 
-@compiled_finite
+@part_finite
 def workspace(width):
     """Arrays that `solve` works in, for up to `width` points."""
     return (

@@ -11,8 +11,9 @@ from __future__ import annotations
 
 import numpy as np
 
-from kmviz.loops.compile import compiled_finite
+from kmviz.loops.compile import compiled_finite, part_finite
 from kmviz.loops.falk_smo import PAD, solve, workspace
+from kmviz.loops.sorting import select
 
 #: Pairs of points that a width is taken from: all of up to 256 points.
 SAMPLED_PAIRS = 1 << 15
@@ -58,10 +59,10 @@ def local_gamma(points, n, percentile, scratch):
     if count == 0:
         return 1.0
     place = min(count - 1, int(percentile / 100.0 * count))
-    return 1.0 / np.partition(scratch[:count], place)[place]
+    return 1.0 / select(scratch[:count], place)
 
 
-@compiled_finite
+@part_finite
 def boxes(members, labels, first, second, C, y, lower, upper):
     """Sides and boxes for +1 = `first` against -1 = `second`; others get no room. Returns whether
     the two classes are there: 3 both, 1 only the first, 2 only the second, 0 none."""
@@ -79,7 +80,7 @@ def boxes(members, labels, first, second, C, y, lower, upper):
     return present
 
 
-@compiled_finite
+@part_finite
 def one_class_bias(present):
     """-f of a neighbourhood without a boundary: the predominant (only) class, or no vote."""
     if present == 1:
@@ -89,7 +90,7 @@ def one_class_bias(present):
     return 0.0
 
 
-@compiled_finite
+@part_finite
 def append(members, beta, index, weight, filled):
     """Add the members with a weight to the flat list; returns its new length."""
     for t in range(members.shape[0]):
@@ -100,7 +101,7 @@ def append(members, beta, index, weight, filled):
     return filled
 
 
-@compiled_finite
+@part_finite
 def train_pairs(
     members, labels, classes, is_binary, C, tol, steps, points, gamma, K, known, diagonal, work,
     room, counts, bias, index, weight, filled,

@@ -7,12 +7,12 @@ from __future__ import annotations
 
 import numpy as np
 
-from kmviz.loops.compile import compiled
+from kmviz.loops.compile import compiled, part
 
 LINEAR, POLYNOMIAL, RADIAL = 0, 1, 2
 
 
-@compiled
+@part
 def dot(a, b):
     """a.b, summed in the type of a."""
     total = a[0] * b[0]
@@ -21,7 +21,7 @@ def dot(a, b):
     return total
 
 
-@compiled
+@part
 def squared_distance(a, b):
     """||a - b||^2"""
     total = (a[0] - b[0]) * (a[0] - b[0])
@@ -30,7 +30,7 @@ def squared_distance(a, b):
     return total
 
 
-@compiled
+@part
 def whole_power(base, degree):
     """base^degree by repeated multiplication."""
     result = 1.0

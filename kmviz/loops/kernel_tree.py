@@ -11,14 +11,14 @@ from __future__ import annotations
 
 import numpy as np
 
-from kmviz.loops.compile import compiled_strict
+from kmviz.loops.compile import compiled_strict, part_strict
 from kmviz.loops.kernel import RADIAL, kernel_value
 
 #: Rounding of a sum of weighted exponentials, in units in the last place.
 ROUNDING = 64.0 * float(np.finfo(np.float64).eps)
 
 
-@compiled_strict
+@part_strict
 def mean_bounds(gamma, x, low, high, mean, spread):
     """Bounds on the weighted mean kernel value of a node's vectors."""
     nearest, furthest, middle = 0.0, 0.0, spread
@@ -38,7 +38,7 @@ def mean_bounds(gamma, x, low, high, mean, spread):
     return at_least, max(near + share * (far - near), at_least)
 
 
-@compiled_strict
+@part_strict
 def push(keys, nodes, size, key, node):
     """Put a node on the heap, the widest on top."""
     i = size
@@ -48,7 +48,7 @@ def push(keys, nodes, size, key, node):
     keys[i], nodes[i] = key, node
 
 
-@compiled_strict
+@part_strict
 def pop(keys, nodes, size):
     """Take the widest node off the heap."""
     top, key, node = nodes[0], keys[size - 1], nodes[size - 1]
@@ -86,7 +86,9 @@ def close_tree(
     count = weight.shape[0]
     keys, nodes = np.empty(count + 1), np.empty(count + 1, dtype=np.int64)
     least, most = np.empty(count), np.empty(count)
-    total = np.sum(np.abs(beta))
+    total = 0.0
+    for i in range(beta.shape[0]):
+        total += abs(beta[i])
     records = lower.shape[0] > 0
     for r in range(X.shape[0]):
         x = X[r]

@@ -13,11 +13,11 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from kmviz.loops.compile import compiled
+from kmviz.loops.compile import compiled, part
 from kmviz.loops.kernel import RADIAL, dot, kernel_value
 from kmviz.loops.nsv_order import BUCKETS, EXACT, NEAREST, deal, pulls_up, settle
-from kmviz.loops.nsv_reduced import BY_FILTER, BY_WALK
-from kmviz.loops.nsv_stages import approach, kernels_of_dots, passes, squared_length
+from kmviz.loops.nsv_reduced import BY_FILTER, BY_WALK, undecided
+from kmviz.loops.nsv_stages import approach, copy_row, kernels_of_dots, passes, squared_length
 
 #: Queries that go through the stages together.
 GROUP = 16
@@ -61,21 +61,21 @@ class Limits(NamedTuple):
     high: Any
 
 
-@compiled
-def score_vectors(t, x, values, scores):
+@part
+def score_vectors(code, order, approximate, vectors, beta, x, values, scores):
     """How telling each vector promises to be."""
     for i in range(values.shape[0]):
         score = np.float64(values[i])
-        if t.order == EXACT:
-            score = kernel_value(t.kind, t.gamma, t.coef0, t.degree, x, t.vectors[i])
-            if t.approximate:  # the largest corrections
-                score = abs(t.beta[i] * (score - np.float64(values[i])))
-        elif t.approximate:  # the largest terms
-            score = abs(t.beta[i] * score)
+        if order == EXACT:
+            score = kernel_value(code[0], code[1], code[2], code[3], x, vectors[i])
+            if approximate:  # the largest corrections
+                score = abs(beta[i] * (score - np.float64(values[i])))
+        elif approximate:  # the largest terms
+            score = abs(beta[i] * score)
         scores[i] = score
 
 
-@compiled
+@part
 def walk(t, limits, x, g, values, known, scratch, partial, index, value):
     """Answer one embedded query from g_0. Return the output and how many vectors it touched.
 
@@ -85,7 +85,8 @@ def walk(t, limits, x, g, values, known, scratch, partial, index, value):
     """
     scores, order, ends = scratch
     partial[0] = g
-    score_vectors(t, x, values, scores)
+    code = t.kind, t.gamma, t.coef0, t.degree
+    score_vectors(code, t.order, t.approximate, t.vectors, t.beta, x, values, scores)
     m = t.beta.shape[0]
     n_ups, n_downs = t.n_first, m - t.n_first
     ups, downs = order[:n_ups], order[n_ups:]
@@ -143,27 +144,6 @@ def filter_rows(linear, bias, low, high, X, output, touched, stage):
 
 
 @compiled
-def room_of(t, X, n):
-    """Components and dot products of n queries and one more; approximate kernel values of one."""
-    q, m = t.basis.shape[0], t.beta.shape[0]
-    return np.empty((n + 1, q), X.dtype), np.empty((n + 1, m), X.dtype), np.empty(m, X.dtype)
-
-
-@compiled
-def scratch_of(t):
-    """Room to order the vectors: scores, the order, where its buckets end."""
-    m = t.beta.shape[0]
-    return np.empty(m), np.empty(m, np.int64), np.empty((2, BUCKETS), np.int64)
-
-
-@compiled
-def start(t, x, along, dots, heard, values):
-    """Return g_0 of a query that no stage decided, and put its approximate values in `values`."""
-    kernels_of_dots(t, dots, squared_length(t, x, along), values)
-    return heard[-1] if t.approximate else -t.bias
-
-
-@compiled
 def answer(t, limits, X, known, left, output, touched, stage, heard, partial, index, value):
     """Answer the rows that nothing has decided yet: `left` of them, `stage` says which.
 
@@ -173,26 +153,32 @@ def answer(t, limits, X, known, left, output, touched, stage, heard, partial, in
     stage of the approximation (in the last columns) and g_0 .. g_m. `index` and `value`, where
     they have room, take the vectors of the last row and their kernel values.
     """
-    m, n = t.beta.shape[0], min(left, GROUP)
-    room, scratch = room_of(t, X, n), scratch_of(t)
-    along, dots, values = room
+    q, m, n = t.basis.shape[0], t.beta.shape[0], min(left, GROUP)
+    along, dots = np.empty((n + 1, q), X.dtype), np.empty((n + 1, m), X.dtype)  # one for company
+    values = np.empty(m, X.dtype)
+    scratch = np.empty(m), np.empty(m, np.int64), np.empty((2, BUCKETS), np.int64)
     said, decided = np.zeros((n, t.ends.shape[0])), np.empty(n, np.int64)
     keeps, walked = partial.shape[0] > 0, np.empty(m + 1)
     if index.shape[0] == 0:
         index, value = np.empty(m + 1, np.int64), np.empty(m + 1)
-    rows = np.flatnonzero(stage == BY_WALK)
+    rows = undecided(stage)
     for first in range(0, left, n):
         group = rows[first : first + n]
-        approach(t, limits, X, group, room, said, decided)
+        approach(t, limits, X, group, (along, dots, values), said, decided)
         for a in range(group.shape[0]):
             r = group[a]
             if keeps:
-                heard[r, 1 + t.before :] = said[a]
+                copy_row(said[a], heard[r, 1 + t.before :])
             if decided[a] >= 0:
                 output[r], touched[r] = said[a, decided[a]], t.asked
                 stage[r] = t.before + decided[a]
                 continue
-            g = start(t, X[r], along[a], dots[a], said[a], values)
+            length = squared_length(t.kind, t.approximate, X[r], along[a])
+            kernels_of_dots(
+                t.kind, t.gamma, t.coef0, t.degree, t.approximate, t.lengths, dots[a], length,
+                values,
+            )  # fmt: skip
+            g = said[a, -1] if t.approximate else -t.bias
             kept = partial[r] if keeps else walked
             exact = known[min(r, known.shape[0] - 1)]
             output[r], k = walk(t, limits, X[r], g, values, exact, scratch, kept, index, value)

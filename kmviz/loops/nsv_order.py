@@ -6,22 +6,16 @@ long before the end.
 
 from __future__ import annotations
 
-import numpy as np
-
-from kmviz.loops.compile import compiled
+from kmviz.loops.compile import compiled, part
+from kmviz.loops.sorting import is_before, sort_falling
 
 NEAREST, TUG_OF_WAR, EXACT = 0, 1, 2
 
-#: Buckets that scores are dealt into, and the size from which one is worth a merge sort.
-BUCKETS, LARGE = 512, 64
+#: Buckets that scores are dealt into.
+BUCKETS = 512
 
 
-@compiled
-def is_before(score, a, b):
-    return score[a] > score[b] or (score[a] == score[b] and a < b)
-
-
-@compiled
+@part
 def bucket_of(distance, scale, last):
     """The bucket of a score so far below the best; the first where that is not a number."""
     place = distance * scale
@@ -61,22 +55,11 @@ def settle(score, order, ends, bucket):
     start = ends[bucket - 1] if bucket else 0
     while ends[bucket] == start:
         bucket += 1
-    part = order[start : ends[bucket]]
-    if part.shape[0] > LARGE:
-        keys = np.empty(part.shape[0])
-        for j in range(part.shape[0]):
-            keys[j] = -score[part[j]]
-        part[:] = part[np.argsort(keys, kind="mergesort")]
-    for j in range(1, part.shape[0]):
-        i, slot = part[j], j
-        while slot > 0 and is_before(score, i, part[slot - 1]):
-            part[slot] = part[slot - 1]
-            slot -= 1
-        part[slot] = i
+    sort_falling(score, order[start : ends[bucket]])
     return ends[bucket], bucket + 1
 
 
-@compiled
+@part
 def pulls_up(first, second, score, beta, up, down):
     """Tug of war (4.2): does `first`, a positive vector, leave the sums of beta more equal?"""
     after_up = abs(up + beta[first] - down)

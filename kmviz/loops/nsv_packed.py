@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from kmviz.loops.compile import compiled
+from kmviz.loops.compile import compiled, part
 from kmviz.loops.nsv import Limits, Tables, answer, example, filter_rows
 from kmviz.loops.nsv_reduced import Early, decide_early, filter_scaled
 
@@ -66,13 +66,13 @@ def empty_early(t: Tables) -> Early:
     )  # fmt: skip
 
 
-@compiled
+@part
 def taken(array, at, size):
     """The next `size` numbers, and where those after them begin."""
     return array[at : at + size], at + size
 
 
-@compiled
+@part
 def unpack_early(whole, wide, narrow, rows):
     """The reduced vectors, and where those parts of the arrays end that are theirs."""
     n, s = whole[2], whole[3]
@@ -88,7 +88,7 @@ def unpack_early(whole, wide, narrow, rows):
     return early, i, j, k
 
 
-@compiled
+@part
 def unpack_tables(whole, wide, narrow, vectors, basis, coordinates, i, j, k):
     """The machine's tables and limits, from where those of the reduced vectors end."""
     m, d, n_ends, n_stages = whole[4], whole[5], whole[6], whole[7]
@@ -121,7 +121,7 @@ def respond(
     """
     e, i, j, k = unpack_early(whole, wide, narrow, rows)
     t, limits = unpack_tables(whole, wide, narrow, vectors, basis, coordinates, i, j, k)
-    low, high, left = limits.filter_low, limits.filter_high, 0
+    low, high, left = limits.filter_low, limits.filter_high, np.int64(0)
     for first in range(0, X.shape[0], BLOCK):
         part = slice(first, first + BLOCK)
         x, g, n, by = X[part], output[part], touched[part], stage[part]

@@ -12,10 +12,10 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from kmviz.loops.compile import compiled
+from kmviz.loops.compile import compiled, part
 from kmviz.loops.exponential import exp32, exp64
 from kmviz.loops.kernel import RADIAL, dot
-from kmviz.loops.nsv_stages import passes, powers, project, weighted_sum
+from kmviz.loops.nsv_stages import copy_row, passes, powers, project, weighted_sum
 
 #: Queries that go through the stages together.
 GROUP = 32
@@ -43,7 +43,18 @@ class Early(NamedTuple):
     ends: Any  # (s,) reduced vectors in use after each stage
 
 
-@compiled
+@part
+def undecided(stage):
+    """The rows that nothing has decided yet."""
+    rows, found = np.empty(stage.shape[0], np.int64), 0
+    for r in range(stage.shape[0]):
+        if stage[r] == BY_WALK:
+            rows[found] = r
+            found += 1
+    return rows[:found]
+
+
+@part
 def values_of_products(e, products, begin, end, length, values):
     """Kernel values of reduced vectors begin..end from their products with a query."""
     gamma, coef0 = products.dtype.type(e.gamma), products.dtype.type(e.coef0)
@@ -61,7 +72,7 @@ def values_of_products(e, products, begin, end, length, values):
             values[j] = exp64(values[j])
 
 
-@compiled
+@part
 def unit_factor(unit_gamma, unit_coef0, x):
     """What a normalised kernel multiplies the products of a query by; 1 where it does not."""
     if unit_gamma == 0.0:
@@ -90,7 +101,7 @@ def filter_scaled(
     return left
 
 
-@compiled
+@part
 def multiply(e, X, rows, left, n_left, begin, end, products):
     """Products of the rows that are left with reduced vectors begin..end, two rows at a time."""
     spare = products.shape[0] - 1
@@ -110,7 +121,7 @@ def decide_early(e, low, high, X, output, touched, stage, heard, kept):
     decided. `heard`, where it has rows, takes the output of each stage that a row comes to (from
     column 1 on), `kept` the kernel values.
     """
-    everyone = np.flatnonzero(stage == BY_WALK)
+    everyone = undecided(stage)
     size = min(GROUP, everyone.shape[0])
     products = np.empty((size + 1, e.rows.shape[0] - 1), X.dtype)
     values, left = np.empty_like(products), np.empty(size, np.int64)
@@ -118,7 +129,8 @@ def decide_early(e, low, high, X, output, touched, stage, heard, kept):
     for first in range(0, everyone.shape[0], GROUP):
         rows = everyone[first : first + GROUP]
         n_left, begin = rows.shape[0], 0
-        left[:n_left] = np.arange(n_left)
+        for i in range(n_left):
+            left[i] = i
         for s in range(e.ends.shape[0]):
             end = e.ends[s]
             multiply(e, X, rows, left, n_left, begin, end, products)
@@ -134,7 +146,8 @@ def decide_early(e, low, high, X, output, touched, stage, heard, kept):
                 g += e.lines[s, 0] * output[r] - e.lines[s, 1]
                 touched[r] = end
                 if heard.shape[0] > 0:
-                    heard[r, 1 + s], kept[r] = g, values[a]
+                    heard[r, 1 + s] = g
+                    copy_row(values[a], kept[r])
                 if passes(g, low[s], high[s]):
                     output[r], stage[r] = g, s
                 else:

@@ -7,16 +7,16 @@ from __future__ import annotations
 
 import numpy as np
 
-from kmviz.loops.compile import compiled
+from kmviz.loops.compile import compiled, part
 from kmviz.loops.exponential import exp32, exp64
 from kmviz.loops.kernel import RADIAL, dot
-from kmviz.loops.nsv_stages import powers
+from kmviz.loops.nsv_stages import copy_row, powers
 
 #: Rows that go through the stages together, each stage by two matrix products.
 GROUP = 128
 
 
-@compiled
+@part
 def output_of(outputs, n_classes, one, other):
     """What a pair says for one class against another: above 0 it wins, at 0 the lower one does."""
     if one < other:
@@ -24,7 +24,7 @@ def output_of(outputs, n_classes, one, other):
     return -outputs[other * (2 * n_classes - other - 1) // 2 + one - other - 1]
 
 
-@compiled
+@part
 def leader(outputs, n_classes):
     """The class that wins all its pairs and its smallest output; -1 and -inf where none does.
 
@@ -52,7 +52,7 @@ def lead_rows(outputs, n_classes, winner, lead):
         winner[r], lead[r] = leader(outputs[r], n_classes)
 
 
-@compiled
+@part
 def read_rows(kind, gamma, is_unit, X, into, shift, left):
     """Bring queries to what the vectors are multiplied by; `left` takes which are finite."""
     along = np.dot(X, into) if into.shape[0] > 0 else X
@@ -76,7 +76,7 @@ def read_rows(kind, gamma, is_unit, X, into, shift, left):
     return rows[:found]
 
 
-@compiled
+@part
 def kernels_of_products(kind, coef0, degree, products):
     """Turn products of queries and vectors into kernel values."""
     values, zero = products.reshape(-1), products.dtype.type(0.0)
@@ -90,14 +90,7 @@ def kernels_of_products(kind, coef0, degree, products):
             values[i] = exp64(min(values[i], zero))
 
 
-@compiled
-def copy_row(one, other):
-    """Write one into the other, as far as that reaches."""
-    for j in range(other.shape[0]):
-        other[j] = one[j]
-
-
-@compiled
+@part
 def say(said, bias, scale, n_classes, output):
     """Take the biases off and write what each pair puts out; return who leads, and by how much."""
     for k in range(said.shape[0]):
@@ -106,7 +99,7 @@ def say(said, bias, scale, n_classes, output):
     return leader(said, n_classes)
 
 
-@compiled
+@part
 def decide_group(
     kind, coef0, degree, rows, left, n_classes, blocks, ends, weights, bias, scale, needed,
     outputs, stage, winner,

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from kmviz.loops.compile import compiled
+from kmviz.loops.compile import part
 from kmviz.loops.exponential import exp32, exp64
 from kmviz.loops.kernel import RADIAL, dot, whole_power
 from kmviz.loops.nsv_order import EXACT
@@ -17,13 +17,20 @@ from kmviz.loops.nsv_order import EXACT
 RUN = 256
 
 
-@compiled
+@part
+def copy_row(one, other):
+    """Write one into the other, as far as that reaches."""
+    for j in range(other.shape[0]):
+        other[j] = one[j]
+
+
+@part
 def passes(g, low, high):
     """The stopping rule (figure 2): does an output lie beyond its thresholds?"""
     return g < low or g > high
 
 
-@compiled
+@part
 def powers(degree, gamma, coef0, dots, values):
     """(gamma v + coef0)^degree of each dot product v, by repeated multiplication."""
     if degree > 15:
@@ -40,17 +47,17 @@ def powers(degree, gamma, coef0, dots, values):
         values[i] = low * high
 
 
-@compiled
-def kernels_of_dots(t, dots, length, values):
+@part
+def kernels_of_dots(kind, gamma, coef0, degree, approximate, lengths, dots, length, values):
     """Approximate kernel values from approximate dot products."""
-    gamma, coef0 = dots.dtype.type(t.gamma), dots.dtype.type(t.coef0)
-    if t.kind != RADIAL:
-        powers(t.degree, gamma, coef0, dots, values)
+    gamma, coef0 = dots.dtype.type(gamma), dots.dtype.type(coef0)
+    if kind != RADIAL:
+        powers(degree, gamma, coef0, dots, values)
         return
     m, two, zero = dots.shape[0], dots.dtype.type(2.0), dots.dtype.type(0.0)
     for i in range(m):
-        values[i] = -gamma * max(length + t.lengths[i] - two * dots[i], zero)
-    if not t.approximate:  # the order needs no exponential: it is monotone
+        values[i] = -gamma * max(length + lengths[i] - two * dots[i], zero)
+    if not approximate:  # the order needs no exponential: it is monotone
         return
     if values.itemsize == 4:
         for i in range(m):
@@ -60,7 +67,7 @@ def kernels_of_dots(t, dots, length, values):
             values[i] = exp64(values[i])
 
 
-@compiled
+@part
 def project(x, y, basis, begin, end, along_x, along_y):
     """Find components begin..end of two queries (eq. 11), four in one reading of them."""
     zero = x.dtype.type(0.0)
@@ -86,7 +93,7 @@ def project(x, y, basis, begin, end, along_x, along_y):
         j += 1
 
 
-@compiled
+@part
 def add_products(along_x, along_y, coordinates, begin, end, dots_x, dots_y):
     """Add what components begin..end tell of the dot products of two queries."""
     j = begin
@@ -106,7 +113,7 @@ def add_products(along_x, along_y, coordinates, begin, end, dots_x, dots_y):
         j += 1
 
 
-@compiled
+@part
 def weighted_sum(weights, values):
     """Sum the weighted values; float64 takes the sums of runs."""
     total = 0.0
@@ -118,15 +125,15 @@ def weighted_sum(weights, values):
     return total
 
 
-@compiled
-def squared_length(t, x, along):
+@part
+def squared_length(kind, approximate, x, along):
     """What the approximate distance takes for the length of a query."""
-    if t.kind != RADIAL:
+    if kind != RADIAL:
         return x.dtype.type(0.0)
-    return dot(x, x) if t.approximate else dot(along, along)  # eq. 11 knows the projections alone
+    return dot(x, x) if approximate else dot(along, along)  # eq. 11 knows the projections alone
 
 
-@compiled
+@part
 def approach(t, limits, X, rows, room, heard, stage):
     """The stages of the approximation for a group of rows.
 
@@ -139,7 +146,9 @@ def approach(t, limits, X, rows, room, heard, stage):
         return
     dots[:] = dots.dtype.type(0.0)
     n = rows.shape[0]
-    left, n_left = np.arange(n), n  # which of the rows are undecided
+    left, n_left = np.empty(n, np.int64), n  # which of the rows are undecided
+    for a in range(n):
+        left[a] = a
     begin = 0
     for s in range(t.ends.shape[0]):
         end = t.ends[s]
@@ -156,7 +165,10 @@ def approach(t, limits, X, rows, room, heard, stage):
         before, n_left = n_left, 0
         for i in range(before):
             a = left[i]
-            kernels_of_dots(t, dots[a], squared_length(t, X[rows[a]], along[a]), values)
+            length = squared_length(t.kind, t.approximate, X[rows[a]], along[a])
+            kernels_of_dots(
+                t.kind, t.gamma, t.coef0, t.degree, True, t.lengths, dots[a], length, values
+            )
             heard[a, s] = weighted_sum(t.weights, values) - t.bias
             place = t.before + s
             if passes(heard[a, s], limits.stage_low[place], limits.stage_high[place]):

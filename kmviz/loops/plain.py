@@ -33,6 +33,7 @@ def compiled(loop: Loop) -> Loop:
 
 
 compiled_strict = compiled_finite = compiled
+part = part_strict = part_finite = compiled
 
 
 def warn() -> None:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from kmviz.loops.compile import compiled, compiled_finite, compiled_strict
+from kmviz.loops.compile import compiled, compiled_strict, part, part_finite, part_strict
 from kmviz.loops.exponential import exp32
 from kmviz.loops.kernel import POLYNOMIAL, RADIAL, whole_power
 
@@ -21,7 +21,7 @@ UNIT, LOST, LOST_BY_COLUMN = 2.0**-23, 4.0, 0.5
 SHARE, MOST_LOST = 1.25, 0.25
 
 
-@compiled_strict
+@part_strict
 def blur(kind, gamma, coef0, degree, d, length, radius):
     """What float32 may move a kernel value by, for a query and vectors of these lengths."""
     lost = UNIT * (LOST + LOST_BY_COLUMN * np.sqrt(d))
@@ -33,7 +33,7 @@ def blur(kind, gamma, coef0, degree, d, length, radius):
     return lost * (degree + 1.0) * largest
 
 
-@compiled
+@part
 def add_products(x, columns, values):
     """Add x.z for each vector z, four columns at a time: sums are read and written a quarter as
     often, which takes longer than the products once vectors leave a core's cache."""
@@ -52,7 +52,7 @@ def add_products(x, columns, values):
         j += 1
 
 
-@compiled
+@part
 def add_squares(x, columns, values):
     """Add ||x - z||^2 for each vector z, likewise."""
     d, m = columns.shape
@@ -72,13 +72,13 @@ def add_squares(x, columns, values):
         j += 1
 
 
-@compiled_finite
+@part_finite
 def _exponentials(gamma, values):
     for i in range(values.shape[0]):
         values[i] = exp32(np.float32(-gamma) * values[i])
 
 
-@compiled
+@part
 def is_told(kind, gamma, coef0, degree, output, lost, step, values, weights):
     """Whether float32 tells the sign of a sum, which vectors that hardly count hardly move.
 

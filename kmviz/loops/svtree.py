@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from kmviz.loops.compile import compiled, compiled_strict
+from kmviz.loops.compile import compiled, compiled_strict, part
 from kmviz.loops.kernel import RADIAL, kernel_value
 
 #: A tree as one array: the kernel's code and the height, then a row a node, then coefficients. A
@@ -15,7 +15,7 @@ ROW = 7
 VECTOR, LEFT, RIGHT, WEIGHT, THRESHOLD, OFFSET, START = range(ROW)
 
 
-@compiled
+@part
 def distance_to(x, vectors, row):
     """||x - v||^2 for one row v of `vectors`; a row taken out first costs a query a tenth more."""
     total = (x[0] - vectors[row, 0]) * (x[0] - vectors[row, 0])
@@ -24,7 +24,7 @@ def distance_to(x, vectors, row):
     return total
 
 
-@compiled
+@part
 def turn(plan, node, value):
     """The child that a kernel value leads to. Definition 2: left where score_N(x) <= t_N."""
     left = plan[node + WEIGHT] * value <= plan[node + THRESHOLD]
@@ -41,7 +41,7 @@ def path_output(plan, node, values, k):
     return output
 
 
-@compiled
+@part
 def follow(x, plan, vectors, height, values):
     """Walk one embedded query down the tree; fill the kernel values of its path.
 
@@ -161,4 +161,3 @@ def warm() -> None:
         walk_paths(rows, plan, rows, 1, nodes, np.empty((2, 1)), steps)
     outputs_along(plan, nodes, np.empty((2, 1)), np.empty((2, 1)))
     sweep(np.ones((2, 2)), np.ones(2), np.arange(2), True, False, 1e-300, np.empty(2))
-    sweep(np.ones((2, 2)), np.ones(2), np.arange(2)[::-1], True, False, 1e-300, np.empty(2))

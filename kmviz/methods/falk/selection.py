@@ -193,8 +193,9 @@ def neighborhood_errors(
         return wrong / n_inner, 0
     members, codes = np.arange(len(own), dtype=np.int32), codes.astype(np.int32)
     if is_radial(kernel):
+        wide = own.astype(np.float64, copy=False)  # the loop is compiled for one type of rows
         spent = errors_radial(
-            own, codes, len(present), members, np.array(percentiles), np.array(costs), wanted,
+            wide, codes, len(present), members, np.array(percentiles), np.array(costs), wanted,
             N_FOLDS, n_inner, TOLERANCE, steps, wrong,
         )  # fmt: skip
         return wrong / n_inner, spent

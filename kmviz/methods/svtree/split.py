@@ -108,7 +108,7 @@ def exact_split(
         return None
     columns = np.ascontiguousarray(columns)
     left = gain.sweep(columns, residual, order)
-    right = gain.sweep(columns, residual, order[::-1])
+    right = gain.sweep(columns, residual, np.ascontiguousarray(order[::-1]))
     total = left[possible - 1] + right[len(order) - possible - 1]
     k = int(possible[np.argmax(total)])
     return _columns_at(columns, residual, score, order, k, gain)

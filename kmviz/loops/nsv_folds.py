@@ -1,4 +1,4 @@
-"""Nearest support vectors: the machine of some of the rows, from dot products of all of them.
+"""Nearest support vectors: the machine of some of the rows, from kernel values of all of them.
 
 The solver is that of local models (`falk_smo`): rows that are left out have a box of nothing.
 """
@@ -9,7 +9,7 @@ import numpy as np
 
 from kmviz.loops.compile import compiled_finite
 from kmviz.loops.exponential import exp32
-from kmviz.loops.falk_smo import PAD, solve, workspace
+from kmviz.loops.falk_smo import PAD, radial_row, solve, workspace
 from kmviz.loops.kernel import RADIAL
 from kmviz.loops.nsv_stages import powers
 
@@ -41,6 +41,21 @@ def kernels_of_products(kind, gamma, coef0, degree, products, beside, K):
             for j in range(n):
                 dots[j] = row[j] + own + beside[j]
             powers(degree, gamma, coef0, dots, out)
+
+
+@compiled_finite
+def kernels_of_rows(columns, K):
+    """Radial kernel values of all pairs of short rows, from their differences, in float32.
+
+    Parameters
+    ----------
+    columns : float32 array of shape (d, n)
+        The rows about their mean, a column each, times the root of gamma.
+    K : float32 array of at least shape (n, n)
+    """
+    n = columns.shape[1]
+    for i in range(n):
+        radial_row(columns, np.float32(1.0), i, K[i, :n])
 
 
 @compiled_finite
@@ -76,4 +91,5 @@ def warm() -> None:
     K, side = np.eye(PAD, dtype=np.float32), np.array([1.0, -1.0])
     taken, room = np.ones(2, dtype=bool), (np.empty(PAD), np.empty(PAD))
     kernels_of_products(RADIAL, 1.0, 0.0, 1, K[:2, :2].copy(), K[0, :2].copy(), K)
+    kernels_of_rows(np.ones((1, 2), np.float32), K)
     train_part(K, np.ones(PAD, np.float32), side, taken, 1.0, 1e-3, 100, *room)

@@ -77,8 +77,8 @@ def test_rows_of_other_classes_stand_between():
     )
 
 
-def test_a_matrix_beyond_the_room_or_of_few_columns_is_not_made(monkeypatch):
-    assert not folds.shares_products(SVC(), X[:, :8])
+def test_a_matrix_beyond_the_room_is_not_made(monkeypatch):
+    assert folds.shares_products(SVC(), X[:, :8])
     monkeypatch.setattr(folds, "MOST_BYTES", 1000)
     assert not folds.shares_products(SVC(), X)
 
@@ -104,13 +104,15 @@ def test_a_filter_of_products_is_the_filter_of_the_rows():
     assert filter_of_products(moved @ moved.T, X, np.ones(len(X)), exact)[0] is None
 
 
-def test_folds_with_a_filter_are_those_without_and_a_filter():
-    shared = folds.products_of(SVC(), X, Y)
+@pytest.mark.parametrize("n_columns", [64, 8], ids=["long", "short"])
+def test_folds_with_a_filter_are_those_without_and_a_filter(n_columns):
+    rows = X[:, 20 : 20 + n_columns] if n_columns < 64 else X
+    shared = folds.products_of(SVC(), rows, Y)
     for fold in FOLDS:
         trained = shared.train(fold, linear_filter=True)
-        outputs = trained.machine.decision_function(X[fold])
-        weights, bias = train_filter(X[fold], Y[fold], outputs)
-        said, plain = (X @ w - b for w, b in (trained.linear, (weights, bias)))
+        outputs = trained.machine.decision_function(rows[fold])
+        weights, bias = train_filter(rows[fold], Y[fold], outputs)
+        said, plain = (rows @ w - b for w, b in (trained.linear, (weights, bias)))
         np.testing.assert_allclose(said, plain, atol=1e-3 * np.abs(plain).max())
 
 
@@ -120,6 +122,38 @@ def test_kernel_values_of_the_rows_left_out_are_the_machines(svc):
     found = folds.products_of(svc, X, Y).train(FOLDS[0], left_out=left_out)
     K = found.machine.kernel(X[left_out], found.machine.vectors)
     np.testing.assert_allclose(found.values, K, atol=1e-5)
+
+
+@pytest.mark.parametrize(
+    "svc",
+    [
+        SVC(),
+        SVC(C=100.0, gamma=300.0),  # too narrow for distances from products
+        SVC(kernel="poly", degree=2, coef0=1.0),
+        SVC(kernel=RBF(2.0)),
+        SVC(gamma=1e6),  # too narrow for float32
+        NuSVC(nu=0.2),
+    ],
+    ids=["scale", "narrow", "poly", "own rbf", "libsvm", "nu"],
+)
+def test_short_rows_give_the_same_machine(svc):
+    rows = X[:, 18:22] + 3.0
+    found = list(folds.train_folds(svc, rows, Y, FOLDS))
+    for fold, one in zip(FOLDS, found, strict=True):
+        plain = read_binary(type(svc)(**svc.get_params()).fit(rows[fold], Y[fold]))
+        outputs, wanted = (machine.decision_function(rows) for machine in (one, plain))
+        np.testing.assert_allclose(outputs, wanted, rtol=0, atol=3 * svc.tol)
+
+
+@pytest.mark.parametrize("n_columns", [64, 8], ids=["long", "short"])
+@pytest.mark.parametrize("size", [1e-27, 1e15], ids=["tiny", "large"])
+def test_rows_of_any_size_give_the_same_machine(n_columns, size):
+    rows = X[:, 20 : 20 + n_columns] if n_columns < 64 else X
+    (plain,), (found,) = (
+        folds.train_folds(SVC(), factor * rows, Y, FOLDS[:1]) for factor in (1.0, size)
+    )
+    wanted, outputs = (m.decision_function(f * rows) for m, f in ((plain, 1.0), (found, size)))
+    np.testing.assert_allclose(outputs, wanted, rtol=0, atol=3e-3)
 
 
 def test_a_kernel_too_narrow_for_float32_is_left_to_libsvm():

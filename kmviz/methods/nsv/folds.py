@@ -1,12 +1,12 @@
 """Machines for cross-fitting: the same training without a tenth of the rows, ten times.
 
-Most of the time goes into kernel values that the folds have in common. Where rows are long, the
-dot products of all of them are computed once, in one matrix product, and each fold trains on its
-part: an SVC by a compiled solver that reads the kernel values of all rows in place, in float32,
-anything else (or what that solver does not get to the end of) by libsvm on a copy of its part
-(`kernel="precomputed"`). Either finds the same machine, up to the solver's tolerance. The same
-matrix gives the machine's outputs for its own rows, the linear filter, and the kernel values of
-the rows that were left out.
+Most of the time goes into kernel values that the folds have in common. They are computed once for
+all rows, and each fold trains on its part: an SVC by a compiled solver that reads them in place, in
+float32, anything else (or what that solver does not get to the end of) by libsvm: where rows are
+long on a copy of its part (`kernel="precomputed"`), else on the rows. Either finds the same
+machine, up to the solver's tolerance. The same values give the machine's outputs for its own rows
+and what the rows that were left out need; dot products of long rows, taken in one matrix product,
+also give the linear filter.
 """
 
 from __future__ import annotations
@@ -24,22 +24,24 @@ from sklearn.svm import SVC, NuSVC
 from kmviz import kernels
 from kmviz.loops.falk_smo import PAD
 from kmviz.loops.kernel import POLYNOMIAL, RADIAL
-from kmviz.loops.nsv_folds import kernels_of_products, train_part
+from kmviz.loops.nsv_folds import kernels_of_products, kernels_of_rows, train_part
 from kmviz.loops.threads import n_threads, over_items
 from kmviz.machines import KernelMachine
 from kmviz.machines.named import gamma_for, named_kernel
 from kmviz.machines.reading import read_binary
-from kmviz.methods.nsv.linear import Filter, filter_of_products
+from kmviz.methods.nsv.linear import Filter, filter_of_products, train_filter
 
-#: From so many columns on a matrix product saves more than the matrix costs.
+#: From so many columns on a row is long: distances then come from a matrix product, and filters and
+#: what is left to libsvm from the matrix. Shorter rows are compared number by number.
 MANY_COLUMNS = 50
 
 #: What the matrices may take: that of all rows, and one for each thread.
 MOST_BYTES = 512 * 2**20
 
-#: Kernel values, and exponents of radial ones, up to which float32 computes them; and the steps for
-#: each row after which libsvm takes over.
-LARGEST, WIDEST, STEPS = 1e4, 1e2, 100
+#: Kernel values up to which float32 computes them, exponents of radial ones (from products, and
+#: from differences, which lose less), squares that it can add up, and the steps for each row after
+#: which libsvm takes over.
+LARGEST, WIDEST, WIDEST_BY_ROWS, LEAST, STEPS = 1e4, 1e2, 1e4, 1e-30, 100
 
 Fold = NDArray[np.intp]
 
@@ -74,11 +76,11 @@ def products_of(estimator: Any, X: NDArray[Any], y: NDArray[Any]) -> Products | 
 
 def shares_products(estimator: Any, X: NDArray[Any]) -> bool:
     """Tell whether folds should be trained on parts of one matrix."""
-    n, d = X.shape
+    n = len(X)
     if type(estimator) not in (SVC, NuSVC) or getattr(estimator, "probability", False) is True:
         return False
     known = estimator.kernel in ("linear", "poly", "rbf") or kernels.is_known(estimator.kernel)
-    return known and d >= MANY_COLUMNS and 8 * n * n * (1 + n_threads()) <= MOST_BYTES
+    return known and 8 * n * n * (1 + n_threads()) <= MOST_BYTES
 
 
 @dataclass(frozen=True, eq=False)
@@ -103,7 +105,7 @@ Solution = tuple[Fold, NDArray[np.float64], float, NDArray[np.float64]]
 
 
 class Products:
-    """The dot products of all rows, and what is trained on parts of them.
+    """The dot products or distances of all rows, and what is trained on parts of them.
 
     Parameters
     ----------
@@ -118,9 +120,13 @@ class Products:
         self.estimator, self.X, self.y = estimator, X, y
         self.rows = X if isinstance(given, str) else given.embed(X)
         self.center = self.rows.mean(axis=0, dtype=np.float64)
+        self.is_long = self.rows.shape[1] >= MANY_COLUMNS
+        self.by_rows = _is_radial(given) and not self.is_long
         with np.errstate(over="ignore", invalid="ignore"):  # which is asked about later
-            self.away = (self.rows - self.center).astype(np.float32)
-            self.products = self.away @ self.away.T
+            away = self.rows - self.center
+            self.away = away if self.by_rows else away.astype(np.float32)
+            self.squares = np.einsum("ij,ij->i", self.away, self.away)
+            self.products = None if self.by_rows else self.away @ self.away.T
         self.weights: NDArray[Any] | None = None  # of the rows in the filter of them all
         self.known: tuple[Any, NDArray[np.float32]] | None = None
 
@@ -167,15 +173,20 @@ class Products:
     def _is_narrow(self, plain: Any) -> bool:
         """Tell whether float32 is enough for the kernel values."""
         kind, gamma, coef0, degree = plain.code
+        largest = float(self.squares.max())
+        if self.by_rows:
+            return gamma * largest < WIDEST_BY_ROWS
+        if not largest > LEAST:
+            return False
         if kind == RADIAL:
-            return bool(gamma * self.products.diagonal().max() < WIDEST)
+            return gamma * largest < WIDEST
         with np.errstate(over="ignore"):
             return bool(kernels.power(gamma * self.lengths + coef0, degree).max() < LARGEST)
 
     def _solved(self, fold: Fold, kernel: Any) -> Solution | None:
         """Train by the compiled solver; None where it is not for this estimator, or did not end."""
         given = self.estimator
-        if type(given) is not SVC or given.class_weight is not None or given.max_iter != -1:
+        if type(given) is not SVC or given.class_weight is not None:
             return None
         if not self._is_narrow(kernel.plain):
             return None
@@ -183,9 +194,10 @@ class Products:
         taken, side = np.zeros(len(self.y), dtype=bool), self.y.astype(np.float64)
         taken[fold] = True
         exact, beta = np.empty(len(K)), np.empty(len(K))
+        most = STEPS * len(side)
         intercept, is_solved = train_part(
             K, K.diagonal().copy(), side, taken, float(given.C), float(given.tol),
-            STEPS * len(side), exact, beta,
+            most if given.max_iter == -1 else min(given.max_iter, most), exact, beta,
         )  # fmt: skip
         own = beta[fold]
         support = np.flatnonzero(own)
@@ -198,26 +210,34 @@ class Products:
         known = self.known
         if known is not None and known[0] == kernel:
             return known[1]
-        n = len(self.products)
+        n = len(self.rows)
         K = np.zeros((-(-n // PAD) * PAD,) * 2, dtype=np.float32)
-        if kernel.plain.code[0] == RADIAL:
-            beside = self.products.diagonal().copy()
+        if self.products is None:
+            narrow = self.away.T * np.sqrt(kernel.plain.gamma)
+            kernels_of_rows(np.ascontiguousarray(narrow, dtype=np.float32), K)
+        elif kernel.plain.code[0] == RADIAL:
+            kernels_of_products(*kernel.plain.code, self.products, self.squares, K)
         else:  # x.y = (x - c).(y - c) + x.c + y.c - c.c
             beside = (self.rows @ self.center - self.center @ self.center / 2).astype(np.float32)
-        kernels_of_products(*kernel.plain.code, self.products, beside, K)
+            kernels_of_products(*kernel.plain.code, self.products, beside, K)
         self.known = (kernel, K)
         return K
 
     def _by_libsvm(self, fold: Fold, kernel: Any) -> Solution:
-        K = _of_products(kernel.plain, self.wide[np.ix_(fold, fold)])
-        svc = clone(self.estimator).set_params(kernel="precomputed").fit(K, self.y[fold])
+        svc, rows = clone(self.estimator), self.X[fold]
+        if self.is_long:
+            rows = _of_products(kernel.plain, self.wide[np.ix_(fold, fold)])
+            svc.set_params(kernel="precomputed")
+        svc.fit(rows, self.y[fold])
         order = np.argsort(svc.support_, kind="stable")  # file order
         support, beta = svc.support_[order], svc.dual_coef_.ravel()[order]
-        bias = -float(svc.intercept_[0])
-        return support, beta, bias, beta @ K[support] - bias
+        return support, beta, -float(svc.intercept_[0]), svc.decision_function(rows)
 
     def filter(self, fold: Fold, outputs: NDArray[Any]) -> Filter | None:
         """Return the filter of some of the rows, given the machine's output for each."""
+        if not self.is_long:
+            return train_filter(self.rows[fold], self.y[fold], outputs)
+        assert self.products is not None
         side, exact = np.zeros(len(self.y)), np.zeros(len(self.y))
         side[fold], exact[fold] = self.y[fold], outputs
         found, weights = filter_of_products(self.products, self.away, side, exact, self.weights)

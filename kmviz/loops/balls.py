@@ -11,8 +11,9 @@ from __future__ import annotations
 
 import numpy as np
 
-from kmviz.loops.compile import compiled
+from kmviz.loops.compile import compiled, compiled_finite
 from kmviz.loops.kernel import RADIAL
+from kmviz.loops.pairs import BIG, TINY, gains, largest, move, noted, partner
 from kmviz.loops.rows import kernel_row
 
 DRAWN = 59  # the farthest of so many is with probability .95 among the farthest twentieth
@@ -82,33 +83,31 @@ def _add(code, z, X, side, C, m, alpha, q, core, points, K, is_core, room):
     K[m, m] += 1.0 / C
 
 
-@compiled
+@compiled_finite
 def shrink(m, alpha, q, K, tol, budget):
     """Minimise alpha'K alpha / 2 on the simplex, q = K alpha, a pair at a time.
 
+    Weight goes from the row with the largest q to the partner that lowers the objective most.
     Returns what is left of the budget of steps; 0 if it did not suffice.
     """
+    blocks, diagonal, everyone = noted(m), np.empty(m), np.zeros(m)
+    gives = np.empty(m)  # 0, or an unreachable offset where there is no weight to give
+    for t in range(m):
+        diagonal[t] = K[t, t]
+        gives[t] = 0.0 if alpha[t] > 0.0 else -BIG
+    top = move(m, 0.0, diagonal, diagonal, q, gives, blocks)
     while budget > 0:
-        i = -1
-        for t in range(m):
-            if alpha[t] > 0.0 and (i < 0 or q[t] > q[i]):
-                i = t
-        j, lowest, best = -1, np.inf, 0.0
-        for t in range(m):  # the partner that lowers the objective most
-            lowest = min(lowest, q[t])
-            gain = max(q[i] - q[t], 0.0)
-            gain = gain * gain / max(K[i, i] + K[t, t] - 2.0 * K[i, t], 1e-300)
-            if gain > best:
-                j, best = t, gain
-        if j < 0 or q[i] - lowest <= tol:
+        i = largest(top, q, gives, blocks)
+        own, row = diagonal[i], K[i]
+        best, worst = gains(m, top, own, row, q, everyone, diagonal, blocks)
+        if worst <= tol:
             return budget
-        curvature = max(K[i, i] + K[j, j] - 2.0 * K[i, j], 1e-300)
-        step = min((q[i] - q[j]) / curvature, alpha[i])
+        j = partner(m, best, top, own, row, q, everyone, diagonal, blocks)
+        step = min((q[i] - q[j]) / max(own + diagonal[j] - 2.0 * row[j], TINY), alpha[i])
         alpha[i] = 0.0 if step == alpha[i] else alpha[i] - step
         alpha[j] += step
-        row_i, row_j = K[i], K[j]
-        for t in range(m):
-            q[t] += step * (row_j[t] - row_i[t])
+        gives[i], gives[j] = 0.0 if alpha[i] > 0.0 else -BIG, 0.0
+        top = move(m, step, row, K[j], q, gives, blocks)
         budget -= 1
     return 0
 
@@ -201,12 +200,13 @@ def warm() -> None:
     """Compile for the types in use."""
     code, rows, side = (RADIAL, 1.0, 0.0, 1), np.arange(4.0).reshape(4, 1), np.ones(4)
     alpha, q = np.full(4, 0.25), np.ones(4)
-    points, K, core = np.zeros((1, 4)), np.eye(4), np.arange(4)
+    points, K, core = np.zeros((1, 4)), np.eye(4, dtype=np.float32), np.arange(4)
     is_core, state = np.zeros(4, dtype=np.bool_), np.zeros(1, dtype=np.uint64)
     minimum_ball(
         code, rows, side, 1.0, 3.0, 0.1, 0.0, 1, alpha, q, core, points, K, is_core, state,
         np.zeros(1, dtype=np.int64), np.zeros((2, 4)),
     )  # fmt: skip
+    shrink(4, alpha, q, np.eye(4), 1.0, 1)  # cutting planes need float64
     enclosing_ball(
         code, rows, rows.T.copy(), side, 1.0, 3.0, 0.1, 0.0, 1, alpha, np.ones(4), np.zeros(4)
     )

@@ -5,8 +5,8 @@ its residual g = y - sum_s beta_s K_s. PROCESS brings a row in and takes weight 
 takes weight between the two worst rows of the expansion and puts out rows without weight that can
 no longer get any. A step moves weight from j to i: beta_i += s, beta_j -= s, g -= s (K_i - K_j).
 
-Slots are arrays that a caller makes: see `kmviz.methods.rivals.lasvm`. Kernel values of the
-expansion are kept in `K` where it has room for them, and computed when needed where it has none.
+Slots are arrays that a caller makes: see `kmviz.methods.rivals.lasvm`. Kernel rows are computed
+when a step needs them: four for each row that is seen, which costs no more than to keep them would.
 """
 
 from __future__ import annotations
@@ -22,151 +22,138 @@ TIE = 1e-10  # residuals that are closer are equal: steps end in ties, which rou
 
 
 @compiled
-def _largest(m, C, slots):
-    """The slot with the largest g among those whose weight may grow; -1 where there is none."""
+def _extremes(m, C, slots):
+    """The slot with the largest g among those whose weight may grow, and that with the smallest
+    among those whose weight may shrink; -1 where there is none."""
     _, sides, beta, g, _ = slots
-    best, place = -np.inf, -1
+    top, bottom, i, j = -np.inf, np.inf, -1, -1
     for s in range(m):
-        if g[s] > best + TIE and beta[s] < (C if sides[s] > 0 else 0.0):
-            best, place = g[s], s
-    return place
+        if g[s] > top + TIE and beta[s] < (C if sides[s] > 0 else 0.0):
+            top, i = g[s], s
+        if g[s] < bottom - TIE and beta[s] > (0.0 if sides[s] > 0 else -C):
+            bottom, j = g[s], s
+    return i, j
 
 
 @compiled
-def _smallest(m, C, slots):
-    """The slot with the smallest g among those whose weight may shrink; -1 where there is none."""
-    _, sides, beta, g, _ = slots
-    best, place = np.inf, -1
-    for s in range(m):
-        if g[s] < best - TIE and beta[s] > (0.0 if sides[s] > 0 else -C):
-            best, place = g[s], s
-    return place
-
-
-@compiled
-def _row_of(code, s, m, points, K, out):
+def _row_of(code, s, m, points, out):
     """Kernel values of slot s with all slots."""
-    if K.shape[0]:
-        row = K[s]
-        for t in range(m):
-            out[t] = row[t]
-    else:
-        kernel_row(code[0], code[1], code[2], code[3], points, m, points[:, s].copy(), out)
+    kernel_row(code[0], code[1], code[2], code[3], points, m, points[:, s].copy(), out)
 
 
 @compiled
-def _snapped(value, low, C):
-    """A weight next to a bound is there: rounding would leave room for steps without end."""
-    if value - low < TINY * C:
-        return low
-    return low + C if low + C - value < TINY * C else value
+def _snapped(value, before, C):
+    """A weight next to 0 or C is there: rounding would leave room for steps without end."""
+    if abs(value) < TINY * abs(before):
+        return 0.0
+    if C - abs(value) < TINY * C:
+        return C if value > 0.0 else -C
+    return value
 
 
 @compiled
-def _step(code, i, j, m, C, points, K, slots, scratch):
+def _step(i, j, m, C, slots, row_i, row_j):
     """Take weight from slot j to slot i, as far as the boxes and the optimum allow."""
     own, sides, beta, g, _ = slots
-    row_i, row_j = scratch[0], scratch[1]
-    _row_of(code, i, m, points, K, row_i)
-    _row_of(code, j, m, points, K, row_j)
     step = (g[i] - g[j]) / max(own[i] + own[j] - 2.0 * row_i[j], TINY)
-    low_i, low_j = (0.0 if sides[i] > 0 else -C), (0.0 if sides[j] > 0 else -C)
-    step = min(step, low_i + C - beta[i], beta[j] - low_j)
-    beta[i] = _snapped(beta[i] + step, low_i, C)
-    beta[j] = _snapped(beta[j] - step, low_j, C)
+    room_i, room_j = (C if sides[i] > 0 else 0.0) - beta[i], beta[j] - (0.0 if sides[j] > 0 else -C)
+    step = min(step, room_i, room_j)
+    beta[i] = _snapped(beta[i] + step, beta[i], C)
+    beta[j] = _snapped(beta[j] - step, beta[j], C)
     for t in range(m):
         g[t] -= step * (row_i[t] - row_j[t])
 
 
 @compiled
-def _insert(x, side, residual, own_value, row, at, m, points, K, slots, slot_of):
-    """Put a row into slot m, without weight; `row` holds its kernel values."""
+def _insert(x, side, residual, own_value, at, m, points, slots, slot_of):
+    """Put a row into slot m, without weight."""
     own, sides, beta, g, origin = slots
     for f in range(points.shape[0]):
         points[f, m] = x[f]
     own[m], sides[m], beta[m], g[m], origin[m] = own_value, side, 0.0, residual, at
     slot_of[at] = m
-    if K.shape[0]:
-        for t in range(m):
-            K[m, t] = row[t]
-            K[t, m] = row[t]
-        K[m, m] = own_value
 
 
 @compiled
-def _remove(s, m, points, K, slots, slot_of):
+def _remove(s, m, points, slots, slot_of):
     """Empty slot s: the last slot moves there. Returns the number of slots in use."""
     own, sides, beta, g, origin = slots
     last = m - 1
-    if origin[s] >= 0:
-        slot_of[origin[s]] = -1
+    slot_of[origin[s]] = -1
     if s != last:
         for f in range(points.shape[0]):
             points[f, s] = points[f, last]
         own[s], sides[s], beta[s] = own[last], sides[last], beta[last]
         g[s], origin[s] = g[last], origin[last]
-        if origin[s] >= 0:
-            slot_of[origin[s]] = s
-        if K.shape[0]:
-            for t in range(last):
-                K[s, t] = K[last, t]
-            for t in range(last):
-                K[t, s] = K[s, t]
-            K[s, s] = own[s]
+        slot_of[origin[s]] = s
     return last
 
 
 @compiled
-def _reprocess(code, m, C, tol, points, K, slots, scratch, slot_of):
-    """REPROCESS: one step between the two worst slots, then put out what is of no more use.
-
-    Returns the number of slots and whether a step was taken.
-    """
+def put_out(m, C, points, slots, slot_of):
+    """Put out the rows without weight that can get none; returns the number of slots."""
     _, sides, beta, g, _ = slots
-    i, j = _largest(m, C, slots), _smallest(m, C, slots)
-    if i < 0 or j < 0 or g[i] - g[j] <= tol:
-        return m, False
-    _step(code, i, j, m, C, points, K, slots, scratch)
-    i, j = _largest(m, C, slots), _smallest(m, C, slots)
+    i, j = _extremes(m, C, slots)
     if i < 0 or j < 0:
-        return m, True
+        return m
     top, bottom = g[i], g[j]
     s = 0
     while s < m:
         useless = g[s] <= bottom + TIE if sides[s] > 0 else g[s] >= top - TIE
         if beta[s] == 0.0 and useless and m > 2:
-            m = _remove(s, m, points, K, slots, slot_of)
+            m = _remove(s, m, points, slots, slot_of)
         else:
             s += 1
-    return m, True
+    return m
 
 
 @compiled
-def _process(code, at, X, side, C, tol, m, points, K, slots, scratch, slot_of):
+def _reprocess(code, m, C, tol, points, slots, scratch, slot_of):
+    """REPROCESS: one step between the two worst slots, then put out what is of no more use.
+
+    Returns the number of slots.
+    """
+    g = slots[3]
+    i, j = _extremes(m, C, slots)
+    if i < 0 or j < 0 or g[i] - g[j] <= tol:
+        return m
+    _row_of(code, i, m, points, scratch[0])
+    _row_of(code, j, m, points, scratch[1])
+    _step(i, j, m, C, slots, scratch[0], scratch[1])
+    return put_out(m, C, points, slots, slot_of)
+
+
+@compiled
+def _process(code, at, X, side, C, tol, m, points, slots, scratch, slot_of):
     """PROCESS: bring row `at` in if it violates the margin, and take weight to it.
 
     As long as no row is there to take weight from, it comes in without any. Returns the number of
     slots.
     """
     beta, g = slots[2], slots[3]
-    x, row = X[at], scratch[2]
+    x, row, other = X[at], scratch[0], scratch[1]
     kernel_row(code[0], code[1], code[2], code[3], points, m, x, row)
     residual = side[at]
     for t in range(m):
         residual -= beta[t] * row[t]
-    partner = _smallest(m, C, slots) if side[at] > 0 else _largest(m, C, slots)
+    i, j = _extremes(m, C, slots)
+    partner = j if side[at] > 0 else i
     if partner >= 0 and (residual - g[partner]) * side[at] <= tol:
         return m
     own = kernel_value(code[0], code[1], code[2], code[3], x, x)
-    _insert(x, side[at], residual, own, row, at, m, points, K, slots, slot_of)
+    _insert(x, side[at], residual, own, at, m, points, slots, slot_of)
     if partner >= 0:
-        i, j = (m, partner) if side[at] > 0 else (partner, m)
-        _step(code, i, j, m + 1, C, points, K, slots, scratch)
+        row[m] = own
+        _row_of(code, partner, m + 1, points, other)
+        if side[at] > 0:
+            _step(m, partner, m + 1, C, slots, row, other)
+        else:
+            _step(partner, m, m + 1, C, slots, other, row)
     return m + 1
 
 
 @compiled
-def learn(code, X, side, order, start, C, tol, m, points, K, slots, scratch, slot_of):
+def learn(code, X, side, order, start, C, tol, m, points, slots, scratch, slot_of):
     """See the rows of `order` from place `start` on, a PROCESS and a REPROCESS for each.
 
     Stops where the slots are full. Returns the place reached and the number of slots.
@@ -177,27 +164,16 @@ def learn(code, X, side, order, start, C, tol, m, points, K, slots, scratch, slo
         at = order[place]
         if slot_of[at] >= 0:
             continue
-        m = _process(code, at, X, side, C, tol, m, points, K, slots, scratch, slot_of)
-        m, _ = _reprocess(code, m, C, tol, points, K, slots, scratch, slot_of)
+        m = _process(code, at, X, side, C, tol, m, points, slots, scratch, slot_of)
+        m = _reprocess(code, m, C, tol, points, slots, scratch, slot_of)
     return order.shape[0], m
-
-
-@compiled
-def finish(code, C, tol, budget, m, points, K, slots, scratch, slot_of):
-    """REPROCESS until no pair violates by more than tol; returns slots, and steps left."""
-    while budget > 0:
-        m, moved = _reprocess(code, m, C, tol, points, K, slots, scratch, slot_of)
-        if not moved:
-            return m, budget
-        budget -= 1
-    return m, 0
 
 
 @compiled
 def middle(m, C, slots):
     """(g_i + g_j) / 2 of the two worst slots: what is added to the sum."""
     g = slots[3]
-    i, j = _largest(m, C, slots), _smallest(m, C, slots)
+    i, j = _extremes(m, C, slots)
     if i < 0 or j < 0:
         return 0.0
     return 0.5 * (g[i] + g[j])
@@ -207,9 +183,7 @@ def warm() -> None:
     """Compile for the types in use."""
     code = (RADIAL, 1.0, 0.0, 1)
     X, side, order = np.arange(4.0).reshape(4, 1), np.array([1.0, -1.0, 1.0, -1.0]), np.arange(4)
-    points, K = np.empty((1, 8)), np.empty((8, 8))
+    points, scratch, slot_of = np.empty((1, 8)), np.empty((2, 8)), np.full(4, -1)
     slots = (*(np.empty(8) for _ in range(4)), np.empty(8, dtype=np.int64))
-    scratch, slot_of = np.empty((3, 8)), np.full(4, -1)
-    _, m = learn(code, X, side, order, 0, 1.0, 1e-3, 0, points, K, slots, scratch, slot_of)
-    finish(code, 1.0, 1e-3, 10, m, points, K, slots, scratch, slot_of)
-    middle(m, 1.0, slots)
+    _, m = learn(code, X, side, order, 0, 1.0, 1e-3, 0, points, slots, scratch, slot_of)
+    middle(put_out(m, 1.0, points, slots, slot_of), 1.0, slots)

@@ -23,7 +23,7 @@ from kmviz import (
 )
 from kmviz.kernels import RBF, Normalized, Polynomial
 from kmviz.machines import KernelMachine
-from kmviz.methods.rivals import lasvm
+from kmviz.methods.rivals import lasvm, ramp
 
 X, Y = make_moons(300, noise=0.3, random_state=0)
 QUERIES, TRUTH = make_moons(500, noise=0.3, random_state=1)
@@ -122,13 +122,26 @@ def test_vectors_that_bags_share_are_asked_once():
 # Ramp loss
 
 
-def test_a_far_clip_is_the_svm():
+def test_a_far_clip_is_the_svm(monkeypatch):
+    monkeypatch.setattr(ramp, "TOL", 1e-6)
     clf = RampSVMClassifier(clip=-1e6, C=5.0, gamma=1.0).fit(X, Y)
-    svc = SVC(C=5.0, gamma=1.0).fit(X, Y)
+    svc = SVC(C=5.0, gamma=1.0, tol=1e-6).fit(X, Y)
     np.testing.assert_allclose(
-        clf.decision_function(QUERIES), svc.decision_function(QUERIES), atol=1e-9
+        clf.decision_function(QUERIES), svc.decision_function(QUERIES), atol=1e-5
     )
     assert clf.n_iter_ == 1
+
+
+def test_the_last_svm_is_that_of_the_rows_within_the_clip(monkeypatch):
+    """However it was reached: weights of the SVM before are where each starts."""
+    monkeypatch.setattr(ramp, "TOL", 1e-6)
+    clf = RampSVMClassifier(clip=-0.2, C=10.0, gamma=1.0).fit(X, Y)
+    assert clf.n_iter_ > 2
+    kept = SIDE * clf.decision_function(X) >= -0.2
+    svc = SVC(C=10.0, gamma=1.0, tol=1e-6).fit(X[kept], Y[kept])
+    np.testing.assert_allclose(
+        clf.decision_function(QUERIES), svc.decision_function(QUERIES), atol=1e-4
+    )
 
 
 def ramp_objective(machine, clip, C):
@@ -222,6 +235,20 @@ def test_finishing_that_is_given_up_is_said(monkeypatch):
 def test_a_kernel_no_loop_knows_is_refused():
     with pytest.raises(ValueError, match=r"kernel=<function.*kmviz\.kernels"):
         LaSVMClassifier(kernel=lambda A, B: A @ B.T).fit(X, Y)
+
+
+@pytest.mark.parametrize("rival", [LaSVMClassifier(random_state=0), RampSVMClassifier()], ids=str)
+def test_values_beyond_float32_are_refused(rival):
+    with pytest.raises(ValueError, match="Scale the features or lower the degree"):
+        clone(rival).set_params(kernel="poly", degree=5, gamma=1.0).fit(1e4 * X, Y)
+
+
+def test_small_weights_of_large_kernel_values_are_kept():
+    rows = 1e4 * np.random.default_rng(0).normal(size=(200, 3)) + 3e4
+    labels = rows[:, 0] > rows[:, 1]
+    clf = LaSVMClassifier(kernel="poly", gamma=1.0, random_state=0).fit(rows, labels)
+    assert np.abs(clf.machine_.beta).max() < 1e-12
+    assert clf.score(rows, labels) > 0.98
 
 
 # Balls, and cutting planes

@@ -16,6 +16,7 @@ from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import validate_data
 
 from kmviz.kernels import is_known
+from kmviz.loops import smo
 from kmviz.machines import KernelMachine
 from kmviz.machines.named import gamma_for, named_kernel, string_kernel
 from kmviz.methods.base import FLOATS, Engine, MachineClassifier
@@ -25,6 +26,12 @@ Rows = NDArray[np.float64]
 
 #: Steps of training that LibSVM allows itself, where it is not told.
 MOST_STEPS = 10_000_000
+
+#: Kernel values that one SVM keeps while it is trained (100 MB).
+KEPT = 25_000_000
+
+#: Kernel values up to which, and from which on, float32 has no room for sums of them.
+SMALLEST, LARGEST = 1e-30, 1e30
 
 #: Constraints of the parameters that every rival has.
 SHARED: dict[str, list[Any]] = {
@@ -116,6 +123,43 @@ def svc_machine(X: Rows, side: Rows, kernel: Any, C: float) -> KernelMachine:
     order = np.argsort(svc.support_)
     beta = svc.dual_coef_.ravel()[order]
     return KernelMachine(X[svc.support_[order]], beta, -float(svc.intercept_[0]), kernel)
+
+
+def improved(
+    kernel: Any, X: Rows, boxes: tuple[Rows, Rows], tol: float, steps: int, beta: Rows,
+    residual: Rows,
+) -> tuple[float, bool]:  # fmt: skip
+    """Move the weights of one SVM until no pair of rows violates by more than `tol`.
+
+    Parameters
+    ----------
+    kernel : kernel of `kmviz.kernels`
+    X : array of shape (n, d)
+        Embedded rows.
+    boxes : two arrays of shape (n,)
+        The least and the largest weight of each row.
+    steps : int
+        Steps at most.
+    beta, residual : arrays of shape (n,)
+        Weights to start from, with sum 0, and y - sum_j beta_j K_j; both are changed.
+
+    Returns
+    -------
+    The intercept, and whether the steps were enough.
+    """
+    own = kernel.plain.diag(X).astype(np.float64)
+    if not (own.max() == 0 or SMALLEST < own.max() < LARGEST):
+        raise ValueError(
+            f"Values of {kernel!r} up to {own.max():.0e} leave no step in float32. "
+            "Scale the features or lower the degree."
+        )
+    intercept, left = smo.solve(kernel.code, X, own, *boxes, tol, steps, KEPT, beta, residual)
+    return float(intercept), left > 0
+
+
+def boxes_of(side: Rows, C: float) -> tuple[Rows, Rows]:
+    """Return the least and the largest weight of each row: 0 and C, or -C and 0."""
+    return np.minimum(C * side, 0.0), np.maximum(C * side, 0.0)
 
 
 def refuse_unknown(kernel: Any, name: str) -> None:

@@ -194,7 +194,7 @@ class CoreSet:
         K = np.outer(side[first], side[first]) * (kernel.plain(there, there) + 1.0)
         K += np.eye(self.m) / C
         self.alpha, self.index = np.full(self.m, 1.0 / self.m), np.array(first)
-        self.q, self.K, self.points = K @ self.alpha, K, there.T
+        self.q, self.K, self.points = K @ self.alpha, K.astype(np.float32), there.T
         self.is_core = np.zeros(len(rows), dtype=bool)
         self.is_core[first] = True
         self.grow(capacity)

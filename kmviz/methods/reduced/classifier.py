@@ -296,6 +296,12 @@ class ReducedSetClassifier(MachineClassifier):
             return super().decision_function(X)
         return self._aggregate(outputs(self.machines_, self._rows(X)))
 
+    def _answers(self, X: ArrayLike) -> tuple[NDArray[np.float64], NDArray[np.intp]]:
+        """Return `decision_function(X)` and `steps(X)`, the kernel values computed once."""
+        if self.vectors_ is not None or len(self.engines_) > 1:
+            return self.decision_function(X), self.steps(X)
+        return self._runs(X)[0]
+
     def to_svc(self) -> Any:
         """Return the reduced machine as a plain fitted `SVC`, for where kmviz is not installed.
 

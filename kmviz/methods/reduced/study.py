@@ -50,7 +50,7 @@ class ReducedStudy(Study):
 
     def _read(self, **choice: Any) -> ReducedReading:
         fitted = self._classifier(**choice)
-        outputs, steps = fitted.decision_function(self.X), fitted.steps(self.X)
+        outputs, steps = fitted._answers(self.X)
         machines = fitted.machines_
         if fitted.vectors_ is not None:
             vectors = fitted.vectors_

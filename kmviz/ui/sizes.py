@@ -24,23 +24,32 @@ def size_of(thing: Any) -> int:
     >>> size_of({"a": np.zeros(1_000), "b": [np.zeros(500)]}) // 1_000
     12
     """
+    return sum(pieces_of(thing).values())
+
+
+def pieces_of(thing: Any) -> dict[int, int]:
+    """Return the bytes of each array and table that a thing leads to, by its identity.
+
+    All that is smaller stands together, under the identity of the thing.
+    """
     seen: set[int] = set()
-    left, total = [thing], 0
+    left, found, rest = [thing], dict[int, int](), 0
     while left and len(seen) < MOST_OBJECTS:
-        found = left.pop()
-        if id(found) in seen or isinstance(found, type | FunctionType | ModuleType):
+        one = left.pop()
+        if id(one) in seen or isinstance(one, type | FunctionType | ModuleType):
             continue
-        seen.add(id(found))
-        if isinstance(found, np.ndarray):
-            is_view = isinstance(found.base, np.ndarray)
-            left += [found.base] if is_view else []
-            total += 0 if is_view else found.nbytes
-        elif isinstance(found, pd.DataFrame | pd.Series):
-            total += int(np.sum(found.memory_usage(deep=True)))
+        seen.add(id(one))
+        if isinstance(one, np.ndarray):
+            if isinstance(one.base, np.ndarray):
+                left.append(one.base)
+            else:
+                found[id(one)] = one.nbytes
+        elif isinstance(one, pd.DataFrame | pd.Series):
+            found[id(one)] = int(np.sum(one.memory_usage(deep=True)))
         else:
-            total += getsizeof(found, 64)
-            left += _inside(found)
-    return total
+            rest += getsizeof(one, 64)
+            left += _inside(one)
+    return {**found, id(thing): found.get(id(thing), 0) + rest}
 
 
 def _inside(thing: Any) -> list[Any]:

@@ -24,7 +24,7 @@ import streamlit as st
 from kmviz.methods import progress
 from kmviz.ui import state, store
 from kmviz.ui.pool import POOL, Show, is_inside
-from kmviz.ui.sizes import size_of
+from kmviz.ui.sizes import pieces_of
 
 Made = TypeVar("Made")
 
@@ -66,7 +66,8 @@ def is_private(key: Any) -> bool:
 class Kept:
     """Things by key, the latest of them, up to so many bytes.
 
-    A study grows when it is read: what was asked for is weighed again from time to time.
+    What several of them share (the rows of a data set, a machine's vectors) takes its room once. A
+    study grows when it is read: what was asked for is weighed again from time to time.
 
     Parameters
     ----------
@@ -76,7 +77,9 @@ class Kept:
 
     def __init__(self, most: int) -> None:
         self.most, self.total = most, 0
-        self._things: OrderedDict[Hashable, tuple[Any, int]] = OrderedDict()
+        self._things: OrderedDict[Hashable, tuple[Any, dict[int, int]]] = OrderedDict()
+        #: Of each piece: how many things hold it, and its bytes.
+        self._held: dict[int, tuple[int, int]] = {}
         self._asked: set[Hashable] = set()
         self._weighed = time.monotonic()
         self._lock = Lock()
@@ -93,24 +96,44 @@ class Kept:
     def put(self, key: Hashable, thing: Any) -> None:
         """Keep a thing, and let go of the oldest where it is too much."""
         self._weigh_again()
-        size = size_of(thing)
+        pieces = pieces_of(thing)
         with self._lock:
-            self.total += size - self._things.pop(key, (None, 0))[1]
-            self._things[key] = (thing, size)
+            self._hold(key, thing, pieces)
+            self._things.move_to_end(key)
             self._asked.add(key)
             while self.total > self.most and len(self._things) > 1:
-                self.total -= self._things.popitem(last=False)[1][1]
+                self._release(self._things.popitem(last=False)[1][1])
+
+    def _hold(self, key: Hashable, thing: Any, pieces: dict[int, int]) -> None:
+        before = self._things.get(key)
+        self._things[key] = thing, pieces
+        for piece, size in pieces.items():
+            holders, known = self._held.get(piece, (0, size))
+            self._held[piece] = holders + 1, known
+            self.total += 0 if holders else size
+        if before is not None:
+            self._release(before[1])
+
+    def _release(self, pieces: dict[int, int]) -> None:
+        for piece in pieces:
+            holders, size = self._held.pop(piece)
+            if holders > 1:
+                self._held[piece] = holders - 1, size
+            else:
+                self.total -= size
 
     def _weigh_again(self) -> None:
         """Weigh what was put or asked for since the last time, if that is some time ago."""
         if time.monotonic() < self._weighed + WEIGH_AGAIN:
             return
         with self._lock:
-            for key in self._asked & self._things.keys():
-                thing, size = self._things[key]
-                self._things[key] = thing, size_of(thing)
-                self.total += self._things[key][1] - size
+            some = [(key, self._things[key][0]) for key in self._asked & self._things.keys()]
             self._asked, self._weighed = set(), time.monotonic()
+        for key, thing in some:
+            pieces = pieces_of(thing)
+            with self._lock:
+                if key in self._things and self._things[key][0] is thing:
+                    self._hold(key, thing, pieces)
 
 
 _shared = Kept(SHARED_BYTES)

@@ -42,6 +42,7 @@ _ROOM = """<style>
 [data-testid="stSidebarHeader"] {height: 2.2rem; padding: 0.4rem 0.75rem 0; margin: 0}
 [data-testid="stMain"] .st-key-heading {margin-bottom: -0.7rem; row-gap: 0}
 [data-testid="stMain"] .st-key-heading button {min-height: 1.8rem; padding: 0 0.6rem}
+.st-key-theme {position: absolute}
 [data-testid="stSelectbox"] input {text-overflow: ellipsis}
 :has(> .st-key-lesson_hint) {display: none}
 [data-testid="stPopoverBody"] [class*="st-key-to_"] button {padding: 0 0.5rem; min-height: 1.75rem}
@@ -130,6 +131,7 @@ def _begin(
             beside()
         elif "a" in (own or {}):
             two.buttons()
+    parts.follow_theme()  # early: with it the browser loads what mounts the first picture
     work.bars_here()
     lesson.begin(title, place)
     if state.lost_upload():
@@ -144,7 +146,6 @@ def finish() -> None:
     """End a page: fill in the lesson's figures, write the choices into the URL, make the rest."""
     lesson.end(handout.offer)
     present.bar()
-    parts.follow_theme()
     state.settle()
     work.catch_up()
 

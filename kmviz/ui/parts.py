@@ -9,7 +9,7 @@ import pandas as pd
 import streamlit as st
 
 from kmviz.figures import theme
-from kmviz.ui import lesson, state
+from kmviz.ui import first, lesson, state
 from kmviz.ui.problem import Problem
 
 #: The choices that say which rows a chart is about.
@@ -59,6 +59,7 @@ def chart(figure: Any, key: str, alt: str, on_select: Callable[[], None] | None 
     # new keeps its colours: in the other theme each is new.
     rows = " ".join(str(st.session_state.get(name)) for name in _ROWS)
     figure.update_layout(uirevision=rows, meta=st.context.theme.type)
+    first.wait()
     st.plotly_chart(figure, width="stretch", key=key, alt=alt, config=_CONFIG, **options)
 
 

@@ -32,7 +32,7 @@ from streamlit.errors import StreamlitAPIException
 from streamlit.runtime.scriptrunner import get_script_run_ctx
 
 from kmviz import datasets
-from kmviz.ui import defaults
+from kmviz.ui import defaults, first
 from kmviz.ui.params import Control, Param
 
 _KEPT, _SEEN, _PARAMS, _PAGES = "kmviz.kept", "kmviz.seen", "kmviz.params", "kmviz.pages"
@@ -96,6 +96,7 @@ def arrive(
     plain: dict[str, Any] = {n: getattr(one, "param", one) for n, one in controls.items()}
     is_new = _PARAMS not in session or session[_PARAMS][0] != title
     if is_new:
+        first.opened()
         session[_LOOSE] = {}
         _pass(session.get(_SEEN))
     url = st.query_params.to_dict() if is_new else _url()
@@ -120,8 +121,8 @@ def arrive(
     session[_OLD] = (moved and url != was) or (shown != url and shown == session.get(_LEFT))
     if is_new:
         session[_LEFT] = was
-    first = defaults.opened(plain, {}, opening or {})
-    session[_OPENING] = {n: first[n].default for n in params if n not in session[_PARAMS][1]}
+    fresh = defaults.opened(plain, {}, opening or {})
+    session[_OPENING] = {n: fresh[n].default for n in params if n not in session[_PARAMS][1]}
     session[_CHOSEN] = _is_chosen(was=session.get(_CHOSEN, False) and not (told and not url))
 
 

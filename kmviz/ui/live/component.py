@@ -19,7 +19,7 @@ from typing import Any
 import numpy as np
 import streamlit as st
 
-from kmviz.ui import lesson, state
+from kmviz.ui import first, lesson, state
 from kmviz.ui.live.columns import words
 from kmviz.ui.live.pack import pack
 from kmviz.ui.live.views import Chart, Images
@@ -120,6 +120,7 @@ def show(
             "parts": [_digest(blob) for blob in blobs.values()],
         }
         _part(key=f"{mount}_stand", data=stand)
+    first.sent()
     return options[position]
 
 

@@ -1,0 +1,35 @@
+"""The first picture of a page, before its charts.
+
+A browser that opens a page takes a second or more to load plotly.js, and draws nothing meanwhile.
+What a live slider draws needs none of it: where a page begins with one, its charts are sent a
+moment later.
+"""
+
+from __future__ import annotations
+
+import time
+
+import streamlit as st
+
+#: Seconds that a browser has for the first picture before the charts come.
+PAUSE = 1.5
+
+_OPENED, _SENT = "kmviz.opened", "kmviz.first_sent"
+
+
+def opened() -> None:
+    """Note that a page is opened, rather than run again."""
+    st.session_state[_OPENED] = True
+
+
+def sent() -> None:
+    """Note that a picture without plotly.js was sent."""
+    if st.session_state.pop(_OPENED, False):
+        st.session_state[_SENT] = time.monotonic()
+
+
+def wait() -> None:
+    """Leave the browser to the first picture of a page that was just opened."""
+    since = st.session_state.pop(_SENT, None)
+    if since is not None:
+        time.sleep(max(0.0, since + PAUSE - time.monotonic()))

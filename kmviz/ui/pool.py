@@ -25,9 +25,6 @@ GRACE = 1.0
 #: so many for each worker.
 LONG, MOST = 3.0, 4
 
-#: Seconds after which what is asked for last is done beside the rest, one thing at a time.
-PATIENT = 5.0
-
 #: Seconds that what is left for later keeps its place while its page is drawn with the rest.
 RETURN = 10.0
 
@@ -53,15 +50,13 @@ class Job:
     share, text : float, str
         How far it is, and what it says of it.
     is_last : bool
-        Whether it keeps nobody from a page: it is done when nothing else waits, or beside the rest
-        when it has waited for long.
+        Whether it keeps nobody from a page: it is done when nothing else waits.
     """
 
     def __init__(self, key: Hashable, make: Callable[[], Any], is_last: bool = False) -> None:
         self.key, self.make = key, make
         self.share, self.text, self.is_last = 0.0, "", is_last
-        self.waiting, self.asked_at = 0, time.monotonic()
-        self.left_at = self.asked_at
+        self.waiting, self.left_at = 0, time.monotonic()
         self.started, self.is_done = 0.0, False
         self.result: Any = None
         self.error: BaseException | None = None
@@ -82,8 +77,8 @@ class Job:
 class Pool:
     """So many jobs at a time, first come, first served; those that take long do not count.
 
-    What is asked for last waits for the others, and does not count either while another waits;
-    when it has waited for long, one such thing at a time is done beside them.
+    What is asked for last waits until nothing else does and a worker is free, and does not count
+    either once another waits.
 
     Parameters
     ----------
@@ -120,10 +115,9 @@ class Pool:
     ) -> list[Hashable]:  # fmt: skip
         """Have things made that may wait until nothing else does, and return which of them are.
 
-        They are asked for at once, so that they grow old together. Who asked returns with those
-        that are made after so many seconds, one at least, or with all; the others keep their place
-        until that one asks again. Who still waits behind others' work at a time (of
-        `time.monotonic`) returns with what there is, and be it nothing.
+        Who asked returns with those that are made after so many seconds, one at least, or with all;
+        the others keep their place until that one asks again. Who still waits behind others' work
+        at a time (of `time.monotonic`) returns with what there is, and be it nothing.
         """
         jobs = [self._joined(key, make, is_last=True) for key, make in wanted.items()]
         patient = time.monotonic() + patience
@@ -183,16 +177,13 @@ class Pool:
 
     def _next(self) -> Job | None:
         """Return what is to be done next; None where it is enough for now."""
-        now = time.monotonic()
+        busy = len(self._running)
         job = next((one for one in self._queue if not one.is_last), None)
-        last = next((one for one in self._queue if one.is_last), None)
-        is_last = job is None
-        if last is not None and now - last.asked_at > PATIENT:
-            job = job if any(one.is_last for one in self._running) else last
-        aside = sum(one.started < now - LONG or one.is_last > is_last for one in self._running)
-        if len(self._running) >= min(self.workers + aside, MOST * self.workers):
-            return None
-        return last if is_last else job
+        if job is None:  # no page waits
+            return self._queue[0] if self._queue and busy < self.workers else None
+        long_ago = time.monotonic() - LONG
+        aside = sum(one.started < long_ago or one.is_last for one in self._running)
+        return job if busy < min(self.workers + aside, MOST * self.workers) else None
 
     def _take(self, job: Job) -> None:
         self._queue.remove(job)

@@ -108,26 +108,7 @@ def test_what_is_asked_for_last_waits_for_the_others_and_keeps_none_of_them():
     assert order == ["under way", "page", "more"]
 
 
-def test_what_is_asked_for_last_has_its_turn_when_it_has_waited_for_long(monkeypatch):
-    monkeypatch.setattr(pools, "PATIENT", 0.0)
-    pool, go, order = Pool(1), threading.Event(), []
-    threads = []
-    for name, is_last in {"under way": False, "more": True, "page": False}.items():
-
-        def make(name=name):
-            order.append(name)
-            go.wait(10)
-
-        threads.append(started(pool, name, make, is_last))
-        time.sleep(0.01)
-    go.set()
-    for thread in threads:
-        thread.join(10)
-    assert order == ["under way", "more", "page"]
-
-
-def test_what_has_waited_for_long_is_done_one_thing_at_a_time_beside_pages(monkeypatch):
-    monkeypatch.setattr(pools, "PATIENT", 0.0)
+def test_what_is_asked_for_last_takes_no_more_than_a_free_worker():
     pool, order, go = Pool(1), [], threading.Event()
 
     def make(name):
@@ -158,20 +139,6 @@ def crowd(pool, n, busy):
     return threads
 
 
-def test_what_a_page_leaves_for_later_is_asked_for_at_once_and_grows_old_together(monkeypatch):
-    monkeypatch.setattr(pools, "PATIENT", 0.5)  # well above what a busy computer adds
-    pool, busy = Pool(1), threading.Event()
-    visitors = crowd(pool, 3, busy)
-    start = time.monotonic()
-    made = pool.collect({k: lambda: time.sleep(0.01) for k in range(10)}, None, patience=60)
-    spent = time.monotonic() - start
-    busy.set()
-    for thread in visitors:
-        thread.join(10)
-    assert sorted(made) == list(range(10))
-    assert spent < 5 * pools.PATIENT, "not ten times its patience"
-
-
 def test_who_collects_returns_with_what_there_is_and_the_rest_keeps_its_place(monkeypatch):
     monkeypatch.setattr(pools, "GRACE", 0.0)
     pool, drawn, reported, made = Pool(1), threading.Event(), threading.Event(), []
@@ -192,7 +159,7 @@ def test_who_collects_returns_with_what_there_is_and_the_rest_keeps_its_place(mo
 
 
 def test_who_never_has_a_turn_does_not_wait_for_ever():
-    pool, gone, made = Pool(1), threading.Event(), []  # PATIENT: no turn beside pages so soon
+    pool, gone, made = Pool(1), threading.Event(), []
     visitors = crowd(pool, 3, gone)
 
     def ask():
@@ -367,6 +334,20 @@ def test_what_grows_when_it_is_read_is_weighed_again(monkeypatch):
         kept.find(k)[0]["sums"] = np.zeros(25_000)  # 200 kB
     assert kept.total <= 1_000_000
     assert [k for k in studies if kept.find(k)] == [5, 6, 7, 8, 9]
+
+
+def test_what_several_share_takes_its_room_once():
+    kept, shared = Kept(1_000_000), np.zeros(50_000)  # 400 kB
+    for k in range(4):
+        kept.put(k, {"rows": shared, "own": np.zeros(10_000)})  # 80 kB
+    assert all(kept.find(k) for k in range(4))
+    assert kept.total == pytest.approx(720_000, rel=0.01)
+    for k in range(3):
+        kept.put(k, None)
+    assert kept.total == pytest.approx(480_000, rel=0.01)
+    kept.put("large", np.zeros(100_000))
+    assert kept.find(3) is None
+    assert kept.total == pytest.approx(800_000, rel=0.01)
 
 
 def test_memory_that_something_else_holds_is_counted():

@@ -5,7 +5,8 @@ done, and opening views and MNIST 3 against 8 prepared as by `python -m kmviz.ui
 does first. A warm visit is the next one. A position of a live slider is timed in the browser, from
 the event that asks for it to the frame in which the slider says that it is drawn; what is sent
 meanwhile is counted. Another control is moved and moved back: `first_ms` is a value that nobody
-asked for before, `warm_ms` the one that was there.
+asked for before, `warm_ms` the one that was there, both from the key or click that chooses it to
+the last change of the page.
 
 Browser times are wall time, so that they want a quiet machine; `server_cpu_s` is what the server
 computed until the page came to rest. Each row is printed when it is known. What takes longer than
@@ -209,9 +210,10 @@ def _control(browser: Browser, url: str, key: str) -> dict[str, Any]:
         edited = page.locator(f".st-key-{key} input").first
         before = edited.input_value()
         for name, is_back in (("first_ms", False), ("warm_ms", True)):
+            choose = _ready(page, edited, before, is_back)
             waiting = page.evaluate_handle(f"(patience) => ({{ rest: ({_REST})(patience) }})",
                                            1_000 * LIMIT)  # fmt: skip
-            _move(page, edited, before, is_back)
+            choose()
             found[name] = page.evaluate("(waiting) => waiting.rest", waiting)
             if found[name] is None:
                 raise TimeoutError(f"not within {LIMIT:.0f} s")
@@ -222,21 +224,22 @@ def _control(browser: Browser, url: str, key: str) -> dict[str, Any]:
     return found
 
 
-def _move(page: Page, edited: Locator, before: str, is_back: bool) -> None:
-    """Move a slider, a switch, a number or a choice by one, or back to what it was before."""
+def _ready(page: Page, edited: Locator, before: str, is_back: bool) -> Callable[[], None]:
+    """Return what moves a slider, a switch, a number or a choice by one, or back, at one stroke."""
     kind = edited.get_attribute("type")
     if kind == "range":
-        edited.press("ArrowLeft" if is_back else "ArrowRight")
-    elif kind == "checkbox":
-        edited.click(force=True)
-    elif edited.get_attribute("role") == "combobox":
+        return lambda: edited.press("ArrowLeft" if is_back else "ArrowRight")
+    if kind == "checkbox":
+        return lambda: edited.click(force=True)
+    if edited.get_attribute("role") == "combobox":
         edited.click()
         edited.fill(before if is_back else "")  # of a long list only some are there
         text = {"has_text": before} if is_back else {"has_not_text": before}
-        page.get_by_role("option").filter(**text).first.click()
-    else:
-        edited.fill(before if is_back else str(int(before or _FROM) + 1))
-        edited.press("Enter")
+        option = page.get_by_role("option").filter(**text).first
+        option.hover()  # the list has come to rest
+        return option.click
+    edited.fill(before if is_back else str(int(before or _FROM) + 1))
+    return lambda: edited.press("Enter")
 
 
 def _cpu_seconds(pid: int) -> float:

@@ -6,6 +6,7 @@ import signal
 from concurrent.futures import CancelledError
 from importlib import import_module
 
+import dask
 import dask.array as da
 import dask.dataframe as dd
 import joblib
@@ -43,7 +44,10 @@ def local(moons):
 
 @pytest.fixture(scope="module")
 def client(local):
+    """A killed worker is started again by its nanny, however long that takes on a busy machine;
+    the cluster's own rule would close the nanny after 15 s, and start nobody in its place."""
     with (
+        dask.config.set({"distributed.deploy.lost-worker-timeout": "1h"}),
         LocalCluster(
             n_workers=2, threads_per_worker=1, processes=True, host="127.0.0.1",
             dashboard_address=None, worker_dashboard_address=None,
@@ -241,8 +245,7 @@ def doomed(client, tmp_path):
     grave = tmp_path / "killed"
 
     def doom(place, name, only=None):
-        client.cluster.scale(2)  # whoever was killed before, and did not come back by itself
-        client.wait_for_workers(2, timeout=60)
+        client.wait_for_workers(2, timeout=120)  # whoever was killed before
         client.register_plugin(Deadly(place, name, only, grave), name=str(grave))
 
     yield doom

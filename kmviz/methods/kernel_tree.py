@@ -6,8 +6,8 @@ All weights of a one-class machine have one sign, so that its sum can be bounded
 node of a kd-tree gives linear bounds on exp (`kmviz.loops.kernel_tree`), and the widest node is
 opened until the interval around f(x) leaves 0 behind. Where weights of both signs cancel, as in
 an SVC, the interval is as wide as what cancels, and most of the tree is opened: correct, but
-slower than the plain sum. So `fit` times both ways on rows of X, and the sum answers where it
-takes less.
+slower than the plain sum. So `fit` counts on rows of X what both ways would take, and the sum
+answers where it is less.
 
 Departures
 ----------
@@ -21,7 +21,6 @@ from copy import copy
 from dataclasses import dataclass
 from itertools import pairwise
 from numbers import Integral
-from time import perf_counter
 from typing import Any, ClassVar
 
 import numpy as np
@@ -45,9 +44,15 @@ Ints = NDArray[np.intp]
 #: What bounding a node costs, in kernel values: two distances more, and two exponentials more.
 NODE_COST = 3.0
 
-#: Rows that are asked both ways, and how often at most: the least counts, and where one takes so
-#: many times as long as the other, two turns are enough.
-ASKED, TURNS, CLEAR = 100, 7, 2.0
+#: What a query took on one computer, in nanoseconds, and then for each column: by the tree at all,
+#: for a node and for a kernel value; by the sum at all, for a vector, and for one asked again in
+#: float64. The way that answers is chosen by these and not by the clock: the same rows make the
+#: same classifier, however busy a computer is.
+TREE, NODE, VALUE = (49.0, 0.0), (101.0, 2.15), (7.8, 0.21)
+SUM, VECTOR, AGAIN = (61.0, 3.8), (1.44, 0.019), (4.5, 0.05)
+
+#: Rows on which that is counted.
+COUNTED = 100
 
 NONE = np.empty((0, 0))
 
@@ -104,9 +109,9 @@ class KernelTreeClassifier(MachineClassifier):
         is_radial = is_known(machine.kernel) and isinstance(machine.kernel.plain, RBF)
         if not is_radial or not np.any(machine.beta):
             return summed
-        rows = problem.X[:: -(-len(problem.X) // ASKED)]
+        rows = problem.X[:: -(-len(problem.X) // COUNTED)]
         tree = KernelTreeEngine(machine, self.leaf_size).usual(rows)
-        return tree if is_faster(tree, summed, rows) else summed
+        return tree if tree.price(rows) < price_of_sum(summed, rows) else summed
 
     @property
     def uses_tree_(self) -> Any:
@@ -115,17 +120,19 @@ class KernelTreeClassifier(MachineClassifier):
         return found[0] if len(found) == 1 else found
 
 
-def is_faster(one: Any, other: Any, X: NDArray[Any]) -> bool:
-    """Tell whether one engine answers rows in less time than another does, turn by turn."""
-    least = np.full(2, np.inf)
-    for turn in range(TURNS):
-        for i, engine in enumerate((one, other)):
-            start = perf_counter()
-            engine.run(X)
-            least[i] = min(least[i], perf_counter() - start)
-        if turn and least.max() > CLEAR * least.min():
-            break
-    return bool(least[0] < least[1])
+def price_of_sum(engine: ExactEngine, X: NDArray[Any]) -> float:
+    """Return what summing every vector takes a row, by the prices above.
+
+    A row whose sign float32 does not tell is summed again: it then has float64's own output.
+    """
+    m, d = engine.machine.n_vectors, X.shape[1]
+    wide = ExactEngine(engine.shared, engine.place, wide=True)
+    again = float(np.mean(engine.run(X)[0] == wide.run(X)[0]))
+    return _price(SUM, d) + m * (_price(VECTOR, d) + again * _price(AGAIN, d))
+
+
+def _price(price: tuple[float, float], d: int) -> float:
+    return price[0] + price[1] * d
 
 
 @dataclass(frozen=True, eq=False)
@@ -229,6 +236,12 @@ class KernelTreeEngine:
         known = copy(self)
         known.overhead = NODE_COST * float(self._closed(X)[2].mean())
         return known
+
+    def price(self, X: NDArray[Any]) -> float:
+        """Return what a row takes, by the prices above."""
+        d, (_, steps, looked) = self.vectors.shape[1], self._closed(X)
+        nodes, values = float(looked.mean()), float(steps.mean())
+        return _price(TREE, d) + nodes * _price(NODE, d) + values * _price(VALUE, d)
 
     def run(self, X: NDArray[Any]) -> tuple[Floats, Ints]:
         output, steps, _ = self._closed(X)

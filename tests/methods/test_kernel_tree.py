@@ -13,7 +13,9 @@ from kmviz import KernelTreeClassifier
 from kmviz.kernels import RBF
 from kmviz.loops.kernel_tree import mean_bounds
 from kmviz.machines import KernelMachine
-from kmviz.methods.kernel_tree import KernelTreeEngine, grown
+from kmviz.machines.shared import SharedMachines
+from kmviz.methods.kernel_tree import KernelTreeEngine, grown, price_of_sum
+from kmviz.methods.sums import ExactEngine
 
 X, _ = make_blobs(4200, centers=3, random_state=0)
 TRAIN, X = X[:3600], X[3600:]
@@ -46,6 +48,15 @@ def test_what_opens_most_of_the_tree_is_summed(tmp_path):
     kmviz.save(clf, tmp_path / "sum.skops")
     stored = kmviz.load(tmp_path / "sum.skops")
     np.testing.assert_array_equal(stored.predict(rows), clf.predict(rows))
+
+
+def test_a_second_sum_in_float64_is_in_the_price_of_the_sum():
+    def price(bias):
+        machine = KernelMachine(TRAIN[:500], np.ones(500), bias, RBF(0.01))
+        return price_of_sum(ExactEngine(SharedMachines([machine])), X[:1])
+
+    at_zero = RBF(0.01)(X[:1], TRAIN[:500]).sum()
+    assert price(float(at_zero)) > 2.0 * price(0.0)
 
 
 def test_two_classes_are_answered_exactly_too():

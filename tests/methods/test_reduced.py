@@ -294,8 +294,9 @@ def test_every_size_is_what_a_fresh_fit_gives_and_nearly_as_near():
         assert reading.rho == pytest.approx(fresh.rho_, abs=1e-9)
     rho = study.frames("n_vectors").rho
     assert (np.diff(rho) <= 0).all()
-    assert rho[11] < 1.3 * ReducedSetClassifier(svc, n_vectors=12).fit(X).rho_
-    assert own.study(QUERIES).read(n_vectors=12).rho > rho[11]  # only a start for 24
+    alone = ReducedSetClassifier(svc, n_vectors=12).fit(X).rho_
+    on_the_way = own.study(QUERIES).read(n_vectors=12).rho  # only a start for 24
+    assert rho[11] - alone < 0.1 * (on_the_way - alone)
 
 
 def test_a_stored_classifier_reads_its_own_choice(tmp_path):

@@ -94,7 +94,8 @@ class ReducedSetClassifier(MachineClassifier):
     every_size : bool, default=False
         Whether the sets of 1, 2, ... vectors on the way are worth as much as the last: all
         vectors are then moved together, briefly, at each of many sizes, and none longer at the
-        end. `study` reads them all. `rho_` is a few percent larger than without.
+        end. `study` reads them all. `rho_` is a little larger than without, and several times as
+        large where next to nothing is left of it.
 
     tune : {None, "margin"}
         "margin" moves vectors and weights once more, towards the machine's output clipped at +-1,

@@ -42,7 +42,7 @@ RENEWALS, RENEWED, BRIEF = 4, 0.2, 100
 
 #: A path through every size moves all together at each size up to the first, then at every size an
 #: eighth larger; a 150th of WORK for each, within these steps.
-DENSE, GAP, SHARE, STEPS_OF_EVERY = 16, 8, 150, (10, 40)
+DENSE, GAP, SHARE, STEPS_OF_EVERY = 16, 8, 150, (10, 100)
 
 #: Growth ends where a vector explains less than this share of ||Psi||^2; vectors that leave less
 #: than the second of it are taken as they are.

@@ -128,9 +128,8 @@ def warm() -> None:
     zero, both = np.zeros(1, dtype=np.int32), np.arange(2, dtype=np.int32)
     starts, out = np.array([0, 1]), np.empty((1, 1))
     for dtype in (np.float32, np.float64):
-        rows = np.ones((1, 1), dtype=dtype)
         answers(
-            RADIAL, np.ones(1), 0.0, 1, rows, zero, rows, starts, starts, zero, np.ones(1),
-            np.zeros(1), out,
+            RADIAL, np.ones(1), 0.0, 1, np.ones((1, 1)), zero, np.ones((1, 1), dtype=dtype), starts,
+            starts, zero, np.ones(1), np.zeros(1), out,
         )  # fmt: skip
     local_scores(zero, np.array([0, 2]), both, out, np.empty((1, 1)))

@@ -77,5 +77,6 @@ def warm() -> None:
     for dtype in (np.float32, np.float64):
         row_hashes(np.ones((2, 2), dtype=dtype), np.empty(2, dtype=np.uint64))
     order, rank = np.zeros(1, dtype=np.int32), np.full(1, -1, dtype=np.int32)
-    next_uncovered(order, 0, order, rank, order.copy())
+    for offered in (order, order.astype(np.intp)):
+        next_uncovered(offered, 0, order, rank, order.copy())
     accept(order, order.reshape(1, 1), 1, order, rank, order.copy(), 0, np.empty(1, dtype=np.bool_))

@@ -255,7 +255,8 @@ class CholeskyEngine(Bounds):
 
 
 def _embed(kernel: Any, rows: NDArray[Any]) -> Floats:
-    return np.ascontiguousarray(kernel.embed(rows.astype(np.float64, copy=False)))
+    embedded = kernel.embed(rows.astype(np.float64, copy=False))
+    return np.require(embedded, requirements=["C", "A", "W"])  # what loops are compiled for
 
 
 def _values(kernel: Any, X: NDArray[Any], Z: NDArray[Any]) -> Floats:

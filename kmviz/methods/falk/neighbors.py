@@ -214,7 +214,7 @@ class CoverTreeIndex:
 
     def query(self, Q: NDArray[Any], k: int, n_jobs: int = 1) -> NDArray[np.int32]:
         """Return the k nearest rows of each embedded query, nearest first."""
-        Q = np.ascontiguousarray(Q, dtype=self.rows.dtype)
+        Q = np.require(Q, self.rows.dtype, ["C", "A", "W"])  # what the loop is compiled for
         own = np.asarray(self.kernel.diag(Q), dtype=np.float64)
         found, gaps = np.empty((len(Q), k), dtype=np.int32), np.empty((len(Q), k))
 

@@ -25,6 +25,7 @@ SLOW = (
     "tests/evaluation/",
     "tests/pages/",
     "tests/cli/test_memory",
+    "tests/loops/test_warm.py",
     "tests/methods/test_reduced_shared.py",
     "tests/test_packaging.py",
     "scikit_learn_",  # scikit-learn's own checks, hundreds for each estimator

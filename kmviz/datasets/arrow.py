@@ -18,9 +18,13 @@ import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
 from kmviz.datasets.errors import DataError
+from kmviz.datasets.limits import refuse_above
 
 #: Rows that are decoded before they are counted, and the head of each text in memory.
 BATCH_ROWS, TEXT_HEAD = 2_000, 64
+
+#: What a cell takes at least, however few bits it is stored in: it becomes a number of 64.
+CELL_BYTES = 8
 
 #: Bytes of one text; a CSV file may hold no longer ones either.
 MAX_TEXT = 2**17
@@ -43,11 +47,11 @@ def arrow_frames(
     start, decoded = 1, 0
     try:
         if most is not None:
-            _refuse_above(_declared_bytes(stream, kind), most, name)
+            refuse_above(_declared_bytes(stream, kind), most, name)
         for batch in _batches(stream, kind, name, rows):
             decoded += _decoded_bytes(batch)
             if most is not None:
-                _refuse_above(decoded, most, name)
+                refuse_above(decoded, most, name)
             batch.validate(full=True)  # text that is none would fail much later
             _refuse_long_text(batch, name)
             plain = pa.Table.from_batches([batch]).replace_schema_metadata(None)
@@ -59,14 +63,6 @@ def arrow_frames(
         raise DataError(f"{name} is damaged: {str(error).rstrip('.')}. Save it again.") from error
     finally:
         pa.default_memory_pool().release_unused()  # it would keep what the file took
-
-
-def _refuse_above(decoded: int, most: int, name: str) -> None:
-    if decoded > most:
-        raise DataError(
-            f"{name} unfolds to more than {most / 2**20:,.1f} MB. Keep a sample of its rows, or "
-            "the columns that matter, and try again."
-        )
 
 
 def _refuse_long_text(batch: pa.RecordBatch, name: str) -> None:
@@ -123,7 +119,8 @@ def _decoded_bytes(batch: pa.RecordBatch) -> int:
             total += pc.sum(pc.take(lengths, column.indices)).as_py() or 0
             total += TEXT_HEAD * len(column)
         else:
-            total += column.nbytes + TEXT_HEAD * len(column) * _is_text(column.type)
+            stored = column.nbytes + TEXT_HEAD * len(column) * _is_text(column.type)
+            total += max(stored, CELL_BYTES * len(column))
     return total
 
 

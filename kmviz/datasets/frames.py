@@ -19,9 +19,14 @@ import pandas as pd
 from kmviz.datasets.arrow import BATCH_ROWS, arrow_frames
 from kmviz.datasets.content import File, encoding_of, is_packed, kind_of, read_bytes
 from kmviz.datasets.errors import DataError
-from kmviz.datasets.jsonlines import fields, is_json_lines, rows as rows_of_json
+from kmviz.datasets.jsonlines import (
+    fields_of_start,
+    is_json_lines,
+    rows as rows_of_json,
+    whole_rows,
+)
+from kmviz.datasets.limits import refuse_wide
 
-MAX_COLUMNS = 10_000
 MAX_DECODED = 400 * 2**20  # bytes: compressed files may unfold to much more than their size
 
 _DELIMITERS = "\t;,"  # the first wins a tie: decimal commas look like separators
@@ -57,10 +62,8 @@ def read_frame(file: File) -> tuple[pd.DataFrame, list[str]]:
     encoding = encoding_of(content, name)
     text = content.decode(encoding).lstrip("\r\n")
     if is_json_lines(text):
-        lines = text.splitlines()
-        names = fields(lines, name)
-        numbers, cells = zip(*rows_of_json(lines, names, name), strict=True)
-        return pd.DataFrame(cells, index=list(numbers), columns=names, dtype=str), []
+        names, numbers, cells = whole_rows(text, name, MAX_DECODED)
+        return pd.DataFrame(cells, index=numbers, columns=names, dtype=str), []
     dialect = _dialect(text, name)
     if not sum(1 for _ in _rows(io.StringIO(text, newline=""), dialect, name)):
         raise DataError(f"{name} has a header but no rows. Add the rows below the header.")
@@ -119,7 +122,7 @@ def _text_frames(
 ) -> Iterator[pd.DataFrame]:
     """Lines of cells, or of JSON, in parts; what stands in each is told by the start."""
     if is_json_lines(start):
-        names, is_comma = fields(_whole_lines(start), name), True
+        names, is_comma = fields_of_start(start, name), True
         cells = rows_of_json(lines, names, name, on_bad)
     else:
         dialect = _dialect(start, name)
@@ -133,12 +136,6 @@ def _text_frames(
         yield frame
 
 
-def _whole_lines(start: str) -> list[str]:
-    """Lines of a start that may be cut in the middle of one."""
-    lines = start.splitlines()
-    return lines[:-1] if len(lines) > 1 and not start.endswith("\n") else lines
-
-
 def _dialect(text: str, name: str) -> _Dialect:
     """The delimiter, the one under which most first lines have as many cells as the header."""
     if not text.strip():
@@ -150,7 +147,7 @@ def _dialect(text: str, name: str) -> _Dialect:
             f"The first line of {name} is not readable: {str(error).rstrip('.')}. Give its "
             "columns short names and save it as CSV again."
         ) from error
-    _refuse_wide(len(header), name)
+    refuse_wide(len(header), name)
     if len(header) < 2:
         raise DataError(
             f"{name} has only one column. A table needs one column to predict and others to "
@@ -261,14 +258,6 @@ def _arrow_frames(
 ) -> Iterator[pd.DataFrame]:
     """Frames of a Parquet or Arrow file, with the names of columns that a table may have."""
     for frame in arrow_frames(stream, kind, name, rows, most):
-        _refuse_wide(frame.shape[1], name)
+        refuse_wide(frame.shape[1], name)
         frame.columns = pd.Index(_column_names([str(title) for title in frame.columns], name))
         yield frame
-
-
-def _refuse_wide(n_columns: int, name: str) -> None:
-    if n_columns > MAX_COLUMNS:
-        raise DataError(
-            f"{name} has {n_columns:,} columns; at most {MAX_COLUMNS:,} are read. "
-            "Keep the columns that matter."
-        )

@@ -118,6 +118,16 @@ BROKEN = {
     "gzip of too much": (gzip.compress(b"0" * (MAX_BYTES + 1)), "unfolds to more than 50 MB"),
     "JSON that is cut": (b'{"a": 1, "class": "x"}\n{"a": 2, "cl', "Row 2 of table is not JSON"),
     "JSON of lists": (b'{"a": [1], "class": "x"}\n', "Give each of its values a field"),
+    "JSON of 20,000 fields": (
+        b"".join(b'{"%d": 0, "class": %d}\n' % (j, j % 2) for j in range(20_000)),
+        "10,001 columns",
+    ),
+    "JSON of few fields in each line": (
+        json.dumps({f"f{j}": j for j in range(9_000)}).encode() + b'\n{"f1": 1}' * 5_000,
+        "unfolds to more than 400.0 MB",
+    ),
+    "JSON of a number without end": (b'{"a": %s, "b": 1}\n' % (b"1" * 5_000), "4300 digits"),
+    "JSON of half a character": (b'{"a": "\\ud800", "b": 1}\n', "Row 1 .* surrogates"),
     "JSON of numbers": (b'{"a": 1, "b": 2}\n3\n', "no object of fields"),
     "pickle renamed": (pickle.dumps(Bomb(), protocol=4), "Python pickle"),
     "old pickle renamed": (pickle.dumps(Bomb(), protocol=0), "."),
@@ -170,6 +180,8 @@ BOMBS = {  # name: a file of some kilobytes, of which 20 MB would be made
     "a long text": parquet_file(pa.table({"a": LONG.dictionary_decode()})),
     "a long text by reference": parquet_file(pa.table({"a": LONG})),
     "a long text in Arrow": arrow_file(pa.table({"a": LONG}), compression="lz4"),
+    "cells without a value": arrow_file(pa.table({"a": pa.nulls(10**6), "b": pa.nulls(10**6)})),
+    "cells of a bit": parquet_file(pa.table({"a": np.zeros(10**6, dtype=bool)})),
     "texts in Arrow": arrow_file(pa.table({"a": LONG.dictionary_decode()}), compression="lz4"),
 }
 
@@ -376,6 +388,16 @@ def test_json_lines_and_packed_files_are_read_whole_and_in_parts(packed, tmp_pat
     assert [len(frame) for frame in frames] == [7, 7, 6]
     assert frames[1].index[0] == 8
     assert frames[0].loc[5, "gap"] == ""
+
+
+@pytest.mark.parametrize("end", ["\u2028", "\x85", "\x0c"])
+def test_a_text_in_json_may_hold_what_python_takes_for_the_end_of_a_line(end, tmp_path):
+    row = json.dumps({"a": 1, "note": f"one{end}two"}, ensure_ascii=False).replace("\\f", "\\u000c")
+    path = tmp_path / "rows.jsonl"
+    path.write_text(f'{row}\n{{"a": 2, "note": "x"}}\n', encoding="utf-8")
+    expected = [f"one{end}two", "x"]
+    assert read_frame(path)[0]["note"].tolist() == expected
+    assert next(iter_frames(path))["note"].tolist() == expected
 
 
 def test_a_packed_csv_is_the_csv(tmp_path):

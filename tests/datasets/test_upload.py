@@ -4,6 +4,8 @@ import gzip
 import io
 import json
 import pickle
+import subprocess
+import sys
 import zipfile
 
 import numpy as np
@@ -151,6 +153,19 @@ def test_a_broken_table_is_refused_with_a_remedy(case):
     text = str(caught.value)
     assert text.endswith((".", ")")), "a sentence"
     assert text.count(".") >= 2, "what is wrong, then what to do"
+
+
+READ = "import sys, kmviz.datasets as d\ntry: d.read_table(sys.stdin.buffer.read())\n"
+READ += "except d.DataError as error: print(error)"
+
+
+def test_a_parquet_file_whose_columns_belie_its_schema_does_not_end_the_process():
+    optional, required = b"\x25\x02\x18", b"\x25\x00\x18"
+    content = PARQUET.replace(optional, required)
+    assert content != PARQUET
+    child = subprocess.run([sys.executable, "-c", READ], input=content, capture_output=True)
+    assert child.returncode == 0, child.stderr[-300:]
+    assert b"damaged" in child.stdout
 
 
 def test_too_large():

@@ -117,7 +117,8 @@ def _refuse_one_machine(svm: Any) -> None:
             shaped(name, getattr(svm, name), 1, m)
     for name in ("intercept_", "_intercept_"):
         shaped(name, getattr(svm, name), 1)
-    within("_n_support", svm._n_support, 0, m + 1)
+    shaped("_n_support", svm._n_support, 2)
+    within("_n_support", svm._n_support[0], m, m + 1)
     _refuse_vectors(svm, m)
 
 

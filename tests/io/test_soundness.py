@@ -5,7 +5,7 @@ import pytest
 from sklearn.datasets import load_iris, make_moons
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import PolynomialFeatures, StandardScaler
-from sklearn.svm import SVC
+from sklearn.svm import SVC, SVR, NuSVR, OneClassSVM
 
 import kmviz
 from kmviz.io import storage
@@ -54,6 +54,15 @@ def test_an_svc_with_other_arrays(attribute, value):
     svc = SVC().fit(X, y)
     setattr(svc, attribute, value)
     refused(svc, "does not describe an estimator")
+
+
+@pytest.mark.parametrize("kind", [SVR, NuSVR, OneClassSVM])
+@pytest.mark.parametrize("counts", [[], [1], [0, 0], [10**6, -(10**6)], None])
+def test_a_machine_without_classes_that_counts_other_vectors(kind, counts):
+    svm = kind().fit(X, y)
+    m = len(svm.support_)
+    svm._n_support = np.array([m] if counts is None else counts, dtype=np.int32)
+    refused(svm, "_n_support")
 
 
 def test_an_svc_of_many_classes_is_loaded():
@@ -105,6 +114,12 @@ def test_local_models_of_rows_that_are_not_there():
     clf = fitted("falk", n_neighbors=20)
     clf.models_.starts[-1] = 10**6
     refused(clf, "starts")
+
+
+def test_local_models_of_classes_that_are_not_there():
+    clf = fitted("falk", n_neighbors=20)
+    clf.models_.n_classes = 10**6
+    refused(clf, "n_classes")
 
 
 def test_a_cover_tree_that_leads_in_a_circle():

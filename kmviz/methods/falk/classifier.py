@@ -260,6 +260,7 @@ class FaLKClassifier(GrowingClassifier):
         shaped("center_of_", self.center_of_, n)
         within("center_of_", self.center_of_, 0, M)
         within("models_.index", self.models_.index, 0, n)
+        within("models_.n_classes", self.models_.n_classes, k := len(self.classes_), k + 1)
         if hasattr(self, "turn_"):
             shaped("turn_", self.turn_, n)
             within("turn_", self.turn_, 0, n)

@@ -304,12 +304,14 @@ def _inverse_lengths(kernel: Known, X: NDArray[Any]) -> NDArray[Any]:
     return np.divide(1.0, np.sqrt(squares), out=np.zeros_like(squares), where=squares > 0)
 
 
+@np.errstate(over="ignore", invalid="ignore")  # what overflows is taken again
 def _squared_distances(X: NDArray[Any], Z: NDArray[Any], gamma: float) -> NDArray[Any]:
     """||x - z||^2 by one matrix product, about the mean of Z: what cancels is then small.
 
     Where gamma makes it large all the same, pairs near enough to have a kernel value are taken
-    again, by their differences.
+    again, by their differences; so are rows whose squares are out of range.
     """
+    given, others = X, Z
     center = Z.mean(axis=0) if len(Z) else 0
     X, Z = X - center, Z - center
     squares = X @ Z.T
@@ -320,7 +322,11 @@ def _squared_distances(X: NDArray[Any], Z: NDArray[Any], gamma: float) -> NDArra
     np.maximum(squares, 0, out=squares)
     lost = 4.0 * gamma * float(np.finfo(squares.dtype).eps)  # of the exponent, a unit of length
     if lost * (float(x_sq.max(initial=0.0)) + float(z_sq.max(initial=0.0))) > BLUR:
-        _take_again(X, Z, squares, lost * (x_sq[:, None] + z_sq[None, :]), gamma)
+        lost = lost * (x_sq[:, None] + z_sq[None, :])
+        _take_again(given, others, squares, lost, gamma)
+    for i in np.flatnonzero(~np.isfinite(4 * (x_sq + z_sq.max(initial=0.0)))):
+        gap = given[i] - others
+        squares[i] = np.einsum("ij,ij->i", gap, gap)
     return squares
 
 

@@ -143,3 +143,22 @@ def test_diagonal_of_a_callable_without_one():
 def test_a_row_is_near_itself_however_narrow_the_kernel(dtype):
     rows = np.random.default_rng(0).normal(size=(40, 3)).astype(dtype) * 1e4
     np.testing.assert_allclose(RBF(1e6)(rows, rows), np.eye(40), atol=1e-12)
+
+
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+def test_an_rbf_of_rows_whose_squares_overflow_is_a_number(dtype):
+    large = np.finfo(dtype).max / 4
+    X = np.array([[large, 0.0], [-large, 1.0], [0.0, 1.0], [1.0, 1.0]], dtype=dtype)
+    values = RBF(0.5)(np.repeat(X, 3, axis=0), X)
+    expected = np.eye(4)
+    expected[2, 3] = expected[3, 2] = np.exp(-0.5)
+    np.testing.assert_allclose(values[::3], expected, rtol=1e-6)
+    np.testing.assert_allclose(RBF(0.5)(X, X[2:]), expected[:, 2:], rtol=1e-6)
+
+
+def test_an_rbf_tells_rows_apart_that_lie_one_rounding_apart():
+    x = np.array([[-5.6e99, -1.1e100]])
+    near = np.nextafter(x, np.inf)
+    others = np.concatenate([near, x, x * 300])
+    np.testing.assert_array_equal(RBF(1e-6)(x, others), [[0.0, 1.0, 0.0]])
+    np.testing.assert_array_equal(RBF(1e-6)(x, near), [[0.0]])

@@ -10,11 +10,12 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
+from functools import cache
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from sklearn.utils.validation import _num_samples
-from threadpoolctl import threadpool_limits
+from threadpoolctl import ThreadpoolController
 
 from kmviz.loops import threads
 
@@ -30,8 +31,14 @@ TIMED_ROWS = {"batch": 500, "single": 100}
 @contextmanager
 def one_thread() -> Iterator[None]:
     """Hold BLAS and the compiled loops to one thread, so that CPU times compare."""
-    with threadpool_limits(1), threads.limited(1):
+    with _pools().limit(limits=1), threads.limited(1):
         yield
+
+
+@cache
+def _pools() -> ThreadpoolController:
+    """Return the BLAS of this process: to look for it takes as long as a short timing."""
+    return ThreadpoolController()
 
 
 def cpu_seconds(
@@ -48,7 +55,7 @@ def cpu_seconds(
     call()
     loops = 1
     while (elapsed := _timed(call, loops, clock)) < at_least:
-        loops = max(2 * loops, int(loops * at_least / max(elapsed, 1e-7)))
+        loops = max(loops + 1, int(1.2 * loops * at_least / max(elapsed, 1e-7)))
     return min([elapsed, *(_timed(call, loops, clock) for _ in range(repeats - 1))]) / loops
 
 
@@ -59,12 +66,14 @@ def _timed(call: Callable[[], Any], loops: int, clock: Callable[[], float]) -> f
     return clock() - start
 
 
-def batch_seconds(decide: Decide, X: Any, repeats: int = 3) -> float:
-    """Return the CPU seconds a query when all rows come at once."""
-    return cpu_seconds(lambda: decide(X), repeats) / _num_samples(X)
+def batch_seconds(decide: Decide, X: Any, repeats: int = 3, **timing: Any) -> float:
+    """Return the CPU seconds a query when all rows come at once; `timing` goes to `cpu_seconds`."""
+    return cpu_seconds(lambda: decide(X), repeats, **timing) / _num_samples(X)
 
 
-def single_seconds(decide: Decide, X: Any, repeats: int = 3, n_queries: int = 100) -> float:
+def single_seconds(
+    decide: Decide, X: Any, repeats: int = 3, n_queries: int = 100, **timing: Any
+) -> float:
     """Return the CPU seconds a query when rows come one at a time."""
     rows = [X[i : i + 1] for i in range(min(n_queries, _num_samples(X)))]
 
@@ -72,7 +81,7 @@ def single_seconds(decide: Decide, X: Any, repeats: int = 3, n_queries: int = 10
         for row in rows:
             decide(row)
 
-    return cpu_seconds(one_by_one, repeats) / len(rows)
+    return cpu_seconds(one_by_one, repeats, **timing) / len(rows)
 
 
 def seconds_per_query(decide: Decide, X: Any, queries: str) -> float:
@@ -81,7 +90,9 @@ def seconds_per_query(decide: Decide, X: Any, queries: str) -> float:
         return (batch_seconds if queries == "batch" else single_seconds)(decide, X)
 
 
-def timing_table(ways: Mapping[str, Decide], X: Any, repeats: int = 3) -> pd.DataFrame:
+def timing_table(
+    ways: Mapping[str, Decide], X: Any, repeats: int = 3, n_queries: int = 100, **timing: Any
+) -> pd.DataFrame:
     """Time several ways of answering the same queries, in one run.
 
     Parameters
@@ -89,6 +100,10 @@ def timing_table(ways: Mapping[str, Decide], X: Any, repeats: int = 3) -> pd.Dat
     ways : mapping of name to `decide(X)`
         The first is what the others are compared with.
     X : array of shape (n, d)
+    n_queries : int
+        So many of them come one at a time.
+    **timing
+        `at_least` and `clock` of `cpu_seconds`.
 
     Returns
     -------
@@ -107,7 +122,10 @@ def timing_table(ways: Mapping[str, Decide], X: Any, repeats: int = 3) -> pd.Dat
     """
     with one_thread():
         times = {
-            name: (batch_seconds(decide, X, repeats), single_seconds(decide, X, repeats))
+            name: (
+                batch_seconds(decide, X, repeats, **timing),
+                single_seconds(decide, X, repeats, n_queries, **timing),
+            )
             for name, decide in ways.items()
         }
     import pandas as pd

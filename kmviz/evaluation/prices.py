@@ -23,6 +23,8 @@ from kmviz.traces import NSVReading
 #: Queries that are timed together: for a walk, and for the exact machine, whose matrix product
 #: takes fewer seconds per query the more there are.
 TIMED, TIMED_EXACT = 128, 1_000
+#: Queries of a walk to the end, which takes long.
+WALKED = 32
 
 #: Seconds that each timing lasts at least.
 SHORT = 0.002
@@ -96,18 +98,16 @@ def prices(clf: Any, X: NDArray[Any], repeats: int = 3, exact: float | None = No
     True
     """
     engine, rows = clf.engines_[0], np.ascontiguousarray(X[:TIMED])
-    n, m, stages = len(rows), engine.machine.n_vectors, n_stages(engine)
+    m, stages = engine.machine.n_vectors, n_stages(engine)
 
-    def seconds(call: Any) -> float:
-        return cpu_seconds(call, repeats, SHORT, thread_time) / n
+    def seconds(place: int, rows: NDArray[Any] = rows) -> float:
+        walk = partial(engine.answers, rows, ending_at(engine, place))
+        return cpu_seconds(walk, repeats, SHORT, thread_time) / len(rows)
 
     with one_thread():
-        ends = [seconds(partial(engine.answers, rows, ending_at(engine, s))) for s in range(stages)]
-        first = seconds(partial(engine.answers, rows, ending_at(engine, stages)))
-        whole = seconds(partial(engine.answers, rows, ending_at(engine, stages + 1)))
-        decided = np.nan
-        if engine.tables.filtered:
-            decided = seconds(partial(engine.answers, rows, ending_at(engine, -1)))
+        ends = [seconds(stage) for stage in range(stages)]
+        first, whole = seconds(stages), seconds(stages + 1, rows[:WALKED])
+        decided = seconds(-1) if engine.tables.filtered else np.nan
     if exact is None:
         exact = exact_price(engine.machine, X, repeats)
     return Prices(exact, decided, tuple(ends), first, max(whole - first, 0.0) / max(m - 1, 1))

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import partial
+from time import thread_time
 from typing import Any
 
 import numpy as np
@@ -50,6 +51,8 @@ OWN["a"] = two.kept(OWN)
 
 #: Vectors at most, rows that errors rest on at most, and rows that times are taken with.
 MOST_VECTORS, MOST_ROWS, TIMED_ROWS = 48, 10_000, 500
+#: Seconds that each timing lasts at least.
+SHORT = 0.002
 #: Vectors that are found before the page is drawn, where no more are asked for.
 FIRST_VECTORS = 10
 
@@ -196,8 +199,9 @@ def _seconds(problem: Problem, machine: KernelMachine) -> float:
     if queries.shape[1] != machine.n_features:  # it stands behind the first steps of a pipeline
         queries = problem.svc_rows(queries)
     queries = np.asarray(queries, dtype=np.float32)
+    decide = partial(machine.decision_function, queries, np.float32)
     with one_thread():
-        return cpu_seconds(lambda: machine.decision_function(queries, np.float32), 3, 0.004)
+        return cpu_seconds(decide, 3, SHORT, thread_time)
 
 
 def table(page: Page, n: int) -> pd.DataFrame:

@@ -1,5 +1,7 @@
 """The cost model: ratios within one run."""
 
+import itertools
+
 import numpy as np
 import pytest
 
@@ -28,6 +30,28 @@ def test_table_compares_with_its_first_row():
     np.testing.assert_allclose(
         table["batch_ratio"] * table["batch_us"], table.loc["slow", "batch_us"]
     )
+
+
+def test_table_takes_its_times_from_the_clock_that_it_is_given():
+    X, now, asked = np.ones((40, 2)), itertools.count(), []  # each timing lasts a second
+
+    def decide(rows):
+        asked.append(len(rows))
+        return rows[:, 0]
+
+    table = timing_table({"way": decide}, X, 1, n_queries=5, at_least=0.5, clock=now.__next__)
+    assert table.loc["way", ["batch_us", "single_us"]].tolist() == [1e6 / 40, 1e6 / 5]
+    assert asked == [40] * 2 + [1] * 10
+
+
+def test_short_calls_are_repeated_until_a_timing_is_long_enough():
+    now = [0.0]
+
+    def call():
+        now[0] += 0.001
+
+    assert cpu_seconds(call, 1, 0.02, lambda: now[0]) == pytest.approx(0.001)
+    assert now[0] == pytest.approx(0.001 * (1 + 1 + 24))  # untimed, too short, long enough
 
 
 def test_honest_speedup_counts_the_overhead():

@@ -51,10 +51,14 @@ class Job:
         How far it is, and what it says of it.
     is_last : bool
         Whether it keeps nobody from a page: it is done when nothing else waits.
+    since : float
+        When the first of the pages that wait for it began.
     """
 
-    def __init__(self, key: Hashable, make: Callable[[], Any], is_last: bool = False) -> None:
-        self.key, self.make = key, make
+    def __init__(
+        self, key: Hashable, make: Callable[[], Any], is_last: bool = False, since: float = 0.0
+    ) -> None:
+        self.key, self.make, self.since = key, make, since
         self.share, self.text, self.is_last = 0.0, "", is_last
         self.waiting, self.left_at = 0, time.monotonic()
         self.started, self.is_done = 0.0, False
@@ -77,8 +81,9 @@ class Job:
 class Pool:
     """So many jobs at a time, first come, first served; those that take long do not count.
 
-    What is asked for last waits until nothing else does and a worker is free, and does not count
-    either once another waits.
+    Who came first is the page that began first: one that needs many things is not put behind all
+    others for each of them. What is asked for last waits until nothing else does and a worker is
+    free, and rests at its next report while others need them all.
 
     Parameters
     ----------
@@ -98,14 +103,18 @@ class Pool:
         self._changed = Condition()
         self._running: set[Job] = set()
 
-    def wait(self, key: Hashable, make: Callable[[], Any], show: Show | None = None) -> Any:
+    def wait(
+        self, key: Hashable, make: Callable[[], Any], show: Show | None = None,
+        since: float | None = None,
+    ) -> Any:  # fmt: skip
         """Return `make()`, done once for all who ask for `key` meanwhile.
 
         Parameters
         ----------
         show : told again and again how far it is; what it raises ends the waiting
+        since : when the page began that asks, by `time.monotonic`; default: now
         """
-        job = self._joined(key, make)
+        job = self._joined(key, make, since=since)
         self._watch([job], show, lambda: job.is_done)
         return job.outcome()
 
@@ -124,7 +133,7 @@ class Pool:
 
         def is_enough() -> bool:
             now, done = time.monotonic(), sum(job.is_done for job in jobs)
-            is_waiting = now > until and not any(job in self._running for job in jobs)
+            is_waiting = now > until and not any(self._goes_on(job) for job in jobs)
             return done == len(jobs) or is_waiting or (done > 0 and now > patient)
 
         self._watch(jobs, show, is_enough, LOOK_LATER, RETURN)
@@ -157,12 +166,17 @@ class Pool:
                     job.waiting -= 1
                     job.left_at = until or time.monotonic()
 
-    def _joined(self, key: Hashable, make: Callable[[], Any], is_last: bool = False) -> Job:
+    def _joined(
+        self, key: Hashable, make: Callable[[], Any], is_last: bool = False,
+        since: float | None = None,
+    ) -> Job:  # fmt: skip
+        since = time.monotonic() if since is None else since
         with self._changed:
             job = self._jobs.get(key)
             if job is None:
-                job = self._jobs[key] = Job(key, make, is_last)
+                job = self._jobs[key] = Job(key, make, is_last, since)
                 self._queue.append(job)
+            job.since = min(since, job.since)
             job.is_last = job.is_last and is_last
             job.waiting += 1
             self._start()
@@ -178,9 +192,9 @@ class Pool:
     def _next(self) -> Job | None:
         """Return what is to be done next; None where it is enough for now."""
         busy = len(self._running)
-        job = next((one for one in self._queue if not one.is_last), None)
-        if job is None:  # no page waits
-            return self._queue[0] if self._queue and busy < self.workers else None
+        job = min(self._queue, key=lambda one: (one.is_last, one.since), default=None)
+        if job is None or job.is_last:  # no page waits
+            return job if busy < self.workers else None
         long_ago = time.monotonic() - LONG
         aside = sum(one.started < long_ago or one.is_last for one in self._running)
         return job if busy < min(self.workers + aside, MOST * self.workers) else None
@@ -215,12 +229,21 @@ class Pool:
             self._changed.notify_all()
 
     def _heard(self, job: Job, share: float, text: str) -> None:
-        """Note how far a job is; stop it where nobody waits."""
+        """Note how far a job is; stop it where nobody waits, let it rest where pages do."""
         job.share, job.text = share, text
         with self._changed:
-            if job.is_abandoned:
-                del self._jobs[job.key]  # who asks from now on asks for another
-                raise progress.Cancelled(f"Nobody waits for {job.key!r} any more.")
+            while True:
+                if job.is_abandoned:
+                    del self._jobs[job.key]  # who asks from now on asks for another
+                    raise progress.Cancelled(f"Nobody waits for {job.key!r} any more.")
+                if self._goes_on(job):
+                    return
+                self._changed.wait(LOOK)
+
+    def _goes_on(self, job: Job) -> bool:
+        """Whether a job is under way, and no others take all workers before what may wait."""
+        before = sum(not one.is_last or one.started < job.started for one in self._running)
+        return job in self._running and (not job.is_last or before < self.workers)
 
 
 #: Where pages have their long work done.

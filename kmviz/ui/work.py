@@ -34,6 +34,8 @@ SHARED_BYTES, OWN_BYTES = 256 * 2**20, 128 * 2**20
 WEIGH_AGAIN = 5.0
 
 _PLACE, _OWN, _START = "kmviz.bars", "kmviz.kept_things", "kmviz.start"
+#: When the page began to be drawn, for all to see; `_START` is what its thread had spent by then.
+_BEGAN = "kmviz.began"
 #: What a page leaves for later, and what was made since it was first drawn.
 _LATER, _MADE, _SO_FAR = "kmviz.later", "kmviz.made", "kmviz.made_so_far"
 #: When it waits no longer.
@@ -236,6 +238,7 @@ def bars_here() -> None:
     """
     session = st.session_state
     session[_PLACE], session[_LATER], session[_START] = st.empty(), {}, time.thread_time()
+    session[_BEGAN] = time.monotonic()
     session[_MADE], session[_UNTIL] = session.pop(_SO_FAR, (frozenset(), 0.0))
 
 
@@ -274,7 +277,8 @@ def shown(make: Callable[[], Made], text: str, key: Hashable | None = None) -> M
             progress.report(0.0)
             return make()
     with _bar(text) as show:
-        return POOL.wait(key if key is not None else object(), make, show)
+        since = st.session_state.get(_BEGAN)
+        return POOL.wait(key if key is not None else object(), make, show, since)
 
 
 @contextmanager

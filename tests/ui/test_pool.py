@@ -2,6 +2,7 @@
 
 import threading
 import time
+from functools import partial
 
 import numpy as np
 import pytest
@@ -82,7 +83,7 @@ def started(pool, name, make, is_last):
     ask = (
         (lambda: pool.collect({name: make}, None, 9)) if is_last else lambda: pool.wait(name, make)
     )
-    thread = threading.Thread(target=ask)
+    thread = threading.Thread(target=ask, daemon=True)
     thread.start()
     while name not in pool._jobs:
         time.sleep(0.001)
@@ -124,6 +125,73 @@ def test_what_is_asked_for_last_takes_no_more_than_a_free_worker():
     for thread in threads:
         thread.join(10)
     assert order == ["a", "page", "b", "c"]
+
+
+def test_what_is_asked_for_last_rests_while_pages_need_the_workers():
+    pool, begun, go, heard = Pool(1), threading.Event(), threading.Event(), []
+
+    def last():
+        begun.set()
+        while not go.is_set():
+            progress.report(0.5)
+            heard.append("last")
+            time.sleep(0.001)
+
+    def page():
+        time.sleep(0.05)  # what was said before this is heard
+        heard.clear()
+        time.sleep(0.1)
+        return list(heard)
+
+    thread = started(pool, "last", last, is_last=True)
+    assert begun.wait(10)
+    assert pool.wait("page", page) == []
+    heard.clear()
+    deadline = time.monotonic() + 10
+    while not heard and time.monotonic() < deadline:
+        time.sleep(0.001)
+    assert heard  # it goes on by itself
+    go.set()
+    thread.join(10)
+    assert not thread.is_alive()
+
+
+def test_who_waits_for_what_rests_does_not_wait_for_ever():
+    pool, begun, go = Pool(1), threading.Event(), threading.Event()
+
+    def last():
+        begun.set()
+        while not go.is_set():
+            progress.report(0.5)
+
+    def ask():
+        made.append(pool.collect({"last": last}, None, 9, time.monotonic() + 0.3))
+
+    made = []
+    visitor = threading.Thread(target=ask, daemon=True)
+    visitor.start()
+    assert begun.wait(10)
+    page = threading.Thread(target=pool.wait, args=("page", lambda: go.wait(10)))
+    page.start()
+    visitor.join(5)
+    assert made == [[]]
+    go.set()
+    page.join(10)
+
+
+def test_the_page_that_began_first_is_served_first():
+    pool, go, order = Pool(1), threading.Event(), []
+    threads = [started(pool, "under way", lambda: go.wait(10), is_last=False)]
+    for name, since in {"began late": 2.0, "began early": 1.0}.items():
+        asked = (name, partial(order.append, name), None, since)
+        threads.append(threading.Thread(target=pool.wait, args=asked))
+        threads[-1].start()
+        while name not in pool._jobs:
+            time.sleep(0.001)
+    go.set()
+    for thread in threads:
+        thread.join(10)
+    assert order == ["began early", "began late"]
 
 
 def crowd(pool, n, busy):

@@ -5,8 +5,8 @@ choice made meanwhile ends the work at its next report, as Streamlit ends a run 
 
 What is made of embedded data is kept for all sessions. What is made of a visitor's own is kept in
 that visitor's session, and goes with it: its key holds a `Private` name. Both are bounded by the
-memory that they take: what was not asked for the longest goes first. A shelf with a name keeps what
-took long on disk as well.
+memory that they take: what was not asked for the longest goes first, and of two the one that was
+made in less time for its bytes. A shelf with a name keeps what took long on disk as well.
 """
 
 from __future__ import annotations
@@ -30,6 +30,8 @@ Made = TypeVar("Made")
 
 #: Bytes that are kept for all sessions together, and for each session of its own.
 SHARED_BYTES, OWN_BYTES = 256 * 2**20, 128 * 2**20
+#: Seconds that making anything takes at least: asking, and drawing a bar.
+SOON = 0.001
 #: Seconds after which what was asked for meanwhile is weighed again.
 WEIGH_AGAIN = 5.0
 
@@ -68,6 +70,10 @@ def is_private(key: Any) -> bool:
 class Kept:
     """Things by key, the latest of them, up to so many bytes.
 
+    Which of them goes is GreedyDual-Size (Cao and Irani, 1997): a thing is worth the seconds that
+    it took for each byte, over the worth of what went last before it was asked for. So the sums of
+    all queries, large and soon made again, make room for hundreds of machines, maps and tables.
+
     What several of them share (the rows of a data set, a machine's vectors) takes its room once. A
     study grows when it is read: what was asked for is weighed again from time to time.
 
@@ -80,6 +86,10 @@ class Kept:
     def __init__(self, most: int) -> None:
         self.most, self.total = most, 0
         self._things: OrderedDict[Hashable, tuple[Any, dict[int, int]]] = OrderedDict()
+        #: Of each thing: the seconds that it took, and what it is worth.
+        self._seconds: dict[Hashable, float] = {}
+        self._worth: dict[Hashable, float] = {}
+        self._gone = 0.0  # the worth of what went last
         #: Of each piece: how many things hold it, and its bytes.
         self._held: dict[int, tuple[int, int]] = {}
         self._asked: set[Hashable] = set()
@@ -91,20 +101,33 @@ class Kept:
         with self._lock:
             if key not in self._things:
                 return None
-            self._things.move_to_end(key)
-            self._asked.add(key)
+            self._note(key)
             return (self._things[key][0],)
 
-    def put(self, key: Hashable, thing: Any) -> None:
-        """Keep a thing, and let go of the oldest where it is too much."""
+    def put(self, key: Hashable, thing: Any, seconds: float = 0.0) -> None:
+        """Keep a thing that took so many seconds, and let go of others where it is too much."""
         self._weigh_again()
         pieces = pieces_of(thing)
         with self._lock:
+            self._seconds[key] = seconds + SOON
             self._hold(key, thing, pieces)
-            self._things.move_to_end(key)
-            self._asked.add(key)
+            self._note(key)
             while self.total > self.most and len(self._things) > 1:
-                self._release(self._things.popitem(last=False)[1][1])
+                self._let_go(key)
+
+    def _note(self, key: Hashable) -> None:
+        """Note that a thing was asked for just now."""
+        size = sum(self._things[key][1].values()) or 1
+        self._worth[key] = self._gone + self._seconds[key] / size
+        self._things.move_to_end(key)
+        self._asked.add(key)
+
+    def _let_go(self, latest: Hashable) -> None:
+        """Let go of what is worth least, the oldest on a tie; not of the latest."""
+        least = min((key for key in self._things if key != latest), key=self._worth.__getitem__)
+        self._gone = self._worth.pop(least)
+        del self._seconds[least]
+        self._release(self._things.pop(least)[1])
 
     def _hold(self, key: Hashable, thing: Any, pieces: dict[int, int]) -> None:
         before = self._things.get(key)
@@ -190,9 +213,10 @@ class Shelf:
         """Return what is kept in memory or on disk, alone in a tuple."""
         found = self._kept(key).find((id(self), key))
         if found is None and self._is_stored(key):
+            start = time.thread_time()
             found = store.load(self.name, key)
             if found is not None:
-                _shared.put((id(self), key), found[0])
+                _shared.put((id(self), key), found[0], time.thread_time() - start)
         return found
 
     def _made(self, kept: Kept, key: Hashable, make: Callable[[], Made]) -> Made:
@@ -205,9 +229,10 @@ class Shelf:
             made = make()
         finally:
             _storing.reset(token)
-        kept.put((id(self), key), made)
+        seconds = time.thread_time() - start
+        kept.put((id(self), key), made, seconds)
         if is_stored:
-            store.save(self.name, key, made, time.thread_time() - start)
+            store.save(self.name, key, made, seconds)
         return made
 
     def _place(self, key: Hashable) -> Hashable:

@@ -393,6 +393,26 @@ def test_what_is_kept_is_bounded_by_its_bytes():
     assert kept.find(19) is None
 
 
+def test_what_was_soon_made_for_its_bytes_goes_before_what_took_long():
+    kept = Kept(1_000_000)
+    kept.put("machine", np.zeros(2_500), seconds=0.1)  # 20 kB
+    for n in range(40):
+        kept.put(("sums", n), np.zeros(50_000), seconds=0.02)  # 400 kB
+    assert kept.find("machine") is not None
+    assert kept.find(("sums", 39)) is not None
+    assert kept.find(("sums", 0)) is None
+    assert kept.total <= 1_000_000
+
+
+def test_what_took_long_goes_too_once_nobody_asks_for_it_any_more():
+    kept = Kept(1_000_000)
+    kept.put("old", np.zeros(2_500), seconds=0.1)
+    for n in range(400):
+        kept.put(("new", n), np.zeros(2_500), seconds=0.1)
+    assert kept.find("old") is None
+    assert kept.find(("new", 399)) is not None
+
+
 def test_what_grows_when_it_is_read_is_weighed_again(monkeypatch):
     monkeypatch.setattr(work, "WEIGH_AGAIN", 0.0)
     kept = Kept(1_000_000)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from bisect import bisect
 from collections.abc import Mapping
 from dataclasses import dataclass, fields
 from typing import TYPE_CHECKING, Any
@@ -145,6 +146,16 @@ class Frames:
         if name in known:
             return known[name]
         raise AttributeError(f"Frames have no {name!r}; they have {', '.join(known)}.")
+
+    def among(self, value: Any, reading: Reading) -> Frames:
+        """Return these frames and the reading of one value more, in its place among theirs."""
+        at = bisect(self.values, value)
+        values = (*self.values[:at], value, *self.values[at:])
+        arrays = {
+            name: frozen(np.insert(array, at, getattr(reading, name), axis=0))
+            for name, array in self.arrays.items()
+        }
+        return Frames(self.name, values, arrays)
 
 
 def stacked(name: str, values: tuple[Any, ...], readings: list[Reading]) -> Frames:

@@ -25,10 +25,11 @@ _views = Shelf()
 def slider(now: Shown) -> int:
     """Draw the step's slider with all that follows it, and return the step."""
     here = st.session_state["step"]
-    steps = positions(anytime.last_step(now), here)
+    fixed = positions(anytime.last_step(now))
+    steps = tuple(sorted({*fixed, here}))
     record = anytime.trace(now)
     key = (now.key, steps, now.problem.query)
-    views, numbers, note = _views.get(key, lambda: _made(now, steps, record), "Every step")
+    views, numbers, note = _views.get(key, lambda: _made(now, fixed, here, record), "Every step")
     return live.show(
         "step",
         "Step k",
@@ -43,19 +44,19 @@ def slider(now: Shown) -> int:
     )
 
 
-def positions(last: int, here: int) -> tuple[int, ...]:
-    """Return the steps at which the slider may stand; where it stands is among them."""
+def positions(last: int) -> tuple[int, ...]:
+    """Return the steps at which the slider may stand, whichever query is shown."""
     first = range(1, min(EACH, last) + 1)
     after = np.geomspace(min(EACH, last), last, AFTER + 1).round().astype(int).tolist()
-    return tuple(sorted({*first, *after, here}))
+    return tuple(sorted({*first, *after}))
 
 
-def _made(now: Shown, steps: tuple[int, ...], record: AnytimeTrace) -> Any:
+def _made(now: Shown, fixed: tuple[int, ...], here: int, record: AnytimeTrace) -> Any:
     """Return the views, the figures in a line, and what is said, by step."""
-    readings = frames(now, "max_steps", steps)
-    views = [_closing(now, steps, record), _effort(now, readings)]
-    effort = effort_view(now, "max_steps", steps)
-    note = [anytime.sentence(now, record, k) for k in steps]
+    readings = frames(now, "max_steps", fixed, here)
+    views = [_closing(now, readings.values, record), _effort(now, readings)]
+    effort = effort_view(now, "max_steps", fixed, here)
+    note = [anytime.sentence(now, record, k) for k in readings.values]
     return views + [effort] * (effort is not None), _numbers(now, readings), note
 
 

@@ -173,11 +173,19 @@ def study_of(now: Shown, rows: np.ndarray, name: str) -> Study:
     return _studies.get((*now.key, name), lambda: now.study.fitted.study(rows), text)
 
 
-def frames(now: Shown, name: str, values: Sequence[Any], **choice: Any) -> Frames:
-    """Return the study's readings under many values of a choice: once, whichever query is shown."""
+def frames(now: Shown, name: str, values: Sequence[Any], here: Any = None, **choice: Any) -> Frames:
+    """Return the study's readings under many values of a choice: once, whichever query is shown.
+
+    Parameters
+    ----------
+    here : one value more, which another query may not share
+    """
     key = (*now.key, len(now.rows), name, tuple(values), tuple(sorted(choice.items())))
     text = f"{now.method.title}: reading all queries"
-    return _frames.get(key, lambda: now.study.frames(name, values, **choice), text)
+    found = _frames.get(key, lambda: now.study.frames(name, values, **choice), text)
+    if here is None or here in values:
+        return found
+    return found.among(here, now.study.read(**{name: here}, **choice))
 
 
 def _timed(problem: Problem, known: Method, parameters: Mapping[str, Any], over: Any) -> Any:

@@ -6,6 +6,7 @@ machine's boundary on top. For images the easiest and the hardest queries stand 
 
 from __future__ import annotations
 
+from bisect import bisect
 from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any, cast
@@ -28,12 +29,15 @@ MOST_BYTES = 64 * 2**20
 _steps, _lines = Shelf(), Shelf()
 
 
-def effort_view(now: Shown, name: str, values: Sequence[Any], **choice: Any) -> Any:
+def effort_view(
+    now: Shown, name: str, values: Sequence[Any], here: Any = None, **choice: Any
+) -> Any:
     """Return the view of effort under every value of a choice; None where there is no picture.
 
     Parameters
     ----------
     name, values : the choice that a slider moves, and where it may stand
+    here : one place more, which another query may not share
     **choice : the others
     """
     problem = now.problem
@@ -47,9 +51,13 @@ def effort_view(now: Shown, name: str, values: Sequence[Any], **choice: Any) -> 
             return steps.reshape(len(values), side, side)
 
         key = (*now.key, name, tuple(values), tuple(sorted(choice.items())))
-        return effort_map(problem, x, y, _steps.get(key, found, f"{now.method.title}: a map"))
+        steps = _steps.get(key, found, f"{now.method.title}: a map")
+        if here is not None and here not in values:
+            one = now.study.classifier(**{name: here}, **choice).steps(rows)
+            steps = np.insert(steps, bisect(values, here), one.reshape(side, side), axis=0)
+        return effort_map(problem, x, y, steps)
     if problem.image_shape:
-        return effort_strip(problem, now.rows, frames(now, name, values, **choice).steps)
+        return effort_strip(problem, now.rows, frames(now, name, values, here, **choice).steps)
     return None
 
 

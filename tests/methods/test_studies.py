@@ -153,6 +153,19 @@ def test_frames_are_the_readings_stacked(name):
         assert not frames.steps.flags.writeable
 
 
+@pytest.mark.parametrize(("name", "choice"), [("anytime", "max_steps"), ("nsv", "window")])
+def test_a_reading_takes_its_place_among_frames_of_others(name, choice):
+    _, study = studied(name, "plane")
+    first, between, last = some(study.readings[choice])
+    reading = study.read(**{choice: between})
+    whole = study.frames(choice, (first, between, last))
+    frames = study.frames(choice, (first, last)).among(between, reading)
+    assert frames.values == whole.values
+    for field, array in whole.arrays.items():
+        np.testing.assert_array_equal(frames.arrays[field], array)
+    assert not frames.steps.flags.writeable
+
+
 @by_name
 def test_a_trace_ends_where_the_reading_does(name):
     _, study = studied(name, "plane")

@@ -143,7 +143,9 @@ class Envelope:
         on = np.ones(len(said), dtype=bool)
         if filtered:
             on = (said >= limits.filter_low) & (said <= limits.filter_high)
-        kinds, counts = np.unique(passed[on], axis=0, return_counts=True)
+        codes = passed @ (1 << np.arange(passed.shape[1]))  # few stages: a bit for each
+        _, places, counts = np.unique(codes[on], return_index=True, return_counts=True)
+        kinds = passed[on][places]
         least = 1.0 / len(on)
 
         def shares(stages: NDArray[np.intp]) -> Floats:

@@ -10,7 +10,6 @@ import numpy as np
 import pytest
 from playwright.sync_api import Locator, Page, expect
 
-from kmviz.ui import live
 from tests.browser.harness import parameter, serve, settle
 from tests.browser.live_demo.arrays import SIDE, WINDOWS, arrays
 
@@ -68,18 +67,6 @@ def watched(visit: Callable[..., Page]) -> tuple[Page, Traffic]:
     page = visit("/?w=10", before=traffic.watch)
     at_value(page, 10)
     return page, traffic
-
-
-TICKS = """(page, [source, low, high, width]) => new Function(
-    `${source}; return ticksOf({ range: [${low}, ${high}] }, ${width} / ACROSS)`)()"""
-
-
-def test_an_axis_of_a_third_of_the_page_says_its_scale(watched):
-    page, _ = watched
-    for low, high in ((-4.4, 4.6), (-0.9, 0.8), (3, 7), (0, 48), (-2.6, 2.4)):
-        ticks = root(page).evaluate(TICKS, [live.source("axes"), low, high, 232])
-        assert 2 <= len(ticks) <= 7
-        assert all(low <= tick <= high for tick in ticks)
 
 
 VIEWS = ("effort", "trajectory", "effort_map", "histogram", "neighbors", "tree_path")
@@ -324,29 +311,6 @@ def test_the_pointer_over_a_map_shows_who_answers_there(watched):
     expect(page.get_by_text("('effort_map', 3)")).to_be_visible()
     page.mouse.move(2, 2)
     expect(tip).to_be_hidden()
-
-
-def test_a_box_zooms_and_the_zoom_survives_a_move_until_it_is_reset(watched):
-    page, traffic = watched
-    traffic.clear()
-    box = root(page).locator('[data-kmviz-view="effort"] canvas').bounding_box()
-    point = "(root) => root.kmviz.place('effort', 0, 7)"
-    before = root(page).evaluate(point)
-    page.mouse.move(box["x"] + 0.4 * box["width"], box["y"] + 40)
-    page.mouse.down()
-    page.mouse.move(box["x"] + 0.9 * box["width"], box["y"] + 200, steps=4)
-    page.mouse.up()
-    zoomed = root(page).evaluate(point)
-    assert abs(zoomed[0] - before[0]) + abs(zoomed[1] - before[1]) > 20
-    page.wait_for_timeout(400)
-    assert traffic.sent == [], "the end of a box is no click"
-    press(page, "ArrowRight")
-    expect(page.get_by_text("Python heard 11")).to_be_visible()
-    press(page, "ArrowLeft")
-    expect(page.get_by_text("Python heard 10")).to_be_visible()
-    assert root(page).evaluate(point) == zoomed
-    root(page).get_by_role("button", name="reset zoom").click()
-    assert root(page).evaluate(point) == before
 
 
 def test_a_query_pointed_at_in_one_picture_is_ringed_in_the_others(visit):

@@ -18,6 +18,7 @@ from numpy.typing import NDArray
 
 from kmviz.figures import theme
 from kmviz.ui.live import columns
+from kmviz.ui.live.ticks import written
 
 #: What the browser calls the theme's colours.
 _NAMES = {slot: f"categorical {i}" for i, slot in enumerate(theme.COLORS)} | {
@@ -265,12 +266,12 @@ class Heat(Layer):
             "levels": levels.astype("f4"),
             "shades": part.astype("f4"),
             "range": [float(low), float(high)],
-            "text": columns.words([f"{self.title} {_written(n)}" for n in levels], 1, 1, "levels"),
+            "text": columns.words([f"{self.title} {written(n)}" for n in levels], 1, 1, "levels"),
         }
 
     def legend(self) -> list[dict[str, Any]]:
         """Return the scale with its ends, where it has a title."""
-        low, high = map(_written, self._ends())
+        low, high = map(written, self._ends())
         entry = {"name": f"{self.title} {low}", "scale": self.scale, "most": high}
         return [entry | {"most": f"{high} (log)"} if self.log else entry][: bool(self.title)]
 
@@ -281,10 +282,6 @@ class Heat(Layer):
 
 def _entry(name: str, glyph: str, color: str, opacity: float = 1.0) -> dict[str, Any]:
     return {"name": name, "glyph": glyph, "color": _NAMES[color], "opacity": opacity}
-
-
-def _written(value: float) -> str:
-    return f"{value:,.0f}" if abs(value) >= 1_000 else f"{value:.4g}"
 
 
 def _ends(values: NDArray[Any], diverging: bool) -> tuple[float, float]:

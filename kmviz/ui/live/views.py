@@ -10,19 +10,28 @@ import numpy as np
 from numpy.typing import NDArray
 
 from kmviz.ui.live.layers import Layer, Number, Row, Word, Words, spec
+from kmviz.ui.live.ticks import ticks
 
 #: Room left around what is drawn, as a part of its range.
 _ROOM = 0.04
+#: Steps between ticks across a third of a page; pixels between two upwards, and below the axis.
+_ACROSS, _UPWARD, _BELOW = 5.5, 36, 54
 
 
 @dataclass(frozen=True)
 class Axis:
-    """An axis: its title with the unit, and its range, of all positions where none is given."""
+    """An axis: its title with the unit, and its range, of all positions where none is given.
+
+    Parameters
+    ----------
+    whole : whether it counts: no tick between two whole numbers
+    """
 
     title: str = ""
     range: tuple[float, float] | None = None
     log: bool = False
     hidden: bool = False
+    whole: bool = False
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
@@ -60,8 +69,12 @@ class Chart:
         return spec(self, positions) | {
             "layers": layers,
             "legend": [entry for layer in self.layers for entry in layer.legend()],
-            "x": _axis(self.x, [_data(sent, layer.across) for sent, layer in fitting]),
-            "y": _axis(self.y, [_data(sent, layer.upward) for sent, layer in fitting]),
+            "x": _axis(self.x, [_data(sent, layer.across) for sent, layer in fitting], _ACROSS),
+            "y": _axis(
+                self.y,
+                [_data(sent, layer.upward) for sent, layer in fitting],
+                (self.height - _BELOW) / _UPWARD,
+            ),
         }
 
 
@@ -79,6 +92,7 @@ class Images:
     scale : "grey", or "diverging" with nothing in the middle
     id : what a click on an image of the bank reports
     size : pixels of the longer side
+    together : a row has this many images, or they fill several rows; default: as many as fit
     """
 
     key: str
@@ -93,6 +107,7 @@ class Images:
     range: tuple[float, float] | None = None
     id: Row = None
     size: int = 72
+    together: int = 0
 
     def spec(self, positions: int) -> dict[str, Any]:
         """Return the strip as the browser reads it, its images as bytes."""
@@ -111,12 +126,14 @@ class Images:
         }
 
 
-def _axis(axis: Axis, drawn: list[list[NDArray[Any]]]) -> dict[str, Any]:
-    """Return an axis with its range: what was given, or all that its layers draw."""
-    low, high = axis.range or _extent([part for parts in drawn for part in parts], axis.log)
+def _axis(axis: Axis, drawn: list[list[NDArray[Any]]], most: float) -> dict[str, Any]:
+    """Return an axis with its range, what was given or all that its layers draw, and its ticks."""
+    found = axis.range or _extent([part for parts in drawn for part in parts], axis.log)
+    low, high = map(float, found)
     return {
         "title": axis.title,
-        "range": [float(low), float(high)],
+        "range": [low, high],
+        "ticks": [] if axis.hidden else ticks(low, high, most, axis.log, axis.whole),
         "log": axis.log,
         "hidden": axis.hidden,
     }

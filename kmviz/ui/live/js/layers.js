@@ -68,8 +68,12 @@ const LAYERS = {
     context.setLineDash(layer.dashed ? [3, 3] : []);
     if (isLevel) polyline(context, [left, right], [place, place], PIXELS);
     else polyline(context, [place, place], [top, bottom], PIXELS);
-    if (isLevel) context.fillText(text, isAtEnd ? right - 4 : left + 4, place + (isLow ? 4 : -3));
-    else context.fillText(text, place + (isAtEnd ? -5 : 5), top + 16);
+    const word = isLevel ? [isAtEnd ? right - 4 : left + 4, place + (isLow ? 4 : -3)]
+      : [place + (isAtEnd ? -5 : 5), top + 16];
+    context.setLineDash([]);
+    Object.assign(context, { strokeStyle: theme.named.paper, lineWidth: 4, lineJoin: "round" });
+    context.strokeText(text, ...word); // to be read among lines
+    context.fillText(text, ...word);
     return { x, y, text };
   },
 

@@ -1,11 +1,14 @@
 // What is under the pointer: words and their place, the id that a click reports, the query that is
 // nearest, seen or unseen, and the spot that answers there.
 const REACH = 14; // pixels from the pointer to what it points at
+const NUMBERS = new Intl.NumberFormat("en", {
+  maximumSignificantDigits: 4, maximumFractionDigits: 0, roundingPriority: "morePrecision",
+});
 
 function under(view, { offsetX, offsetY }) {
   const found = { words: "" };
   let nearest = Infinity;
-  for (let which = view.layers.length - 1; which >= 0 && !view.isDragged; which--) {
+  for (let which = view.layers.length - 1; which >= 0; which--) {
     const layer = view.layers[which], search = view.shown[which].codes ? cellAt : pointAt;
     const { away, spot, ...said } = search(view, layer, view.shown[which], offsetX, offsetY) ?? {};
     found.spot ??= spot;

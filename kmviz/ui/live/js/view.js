@@ -14,7 +14,6 @@ class View {
       const { id, query } = under(this, event);
       this.live.clicked(this.spec.key, id ?? query);
     };
-    if (kind === "chart") zoomable(this);
   }
 
   load(spec) {
@@ -35,12 +34,11 @@ class View {
   }
 
   place() {
-    const { spec, canvas, width, zoom, theme: { named, shades, font } } = this;
+    const { spec, canvas, width, theme: { named, shades, font } } = this;
     const height = Math.max(spec.height, this.live.bar.present ? globalThis.innerHeight - 360 : 0);
-    const axes = ["x", "y"].map((name) => ({ ...spec[name], ...(zoom && { range: zoom[name] }) }));
     this.context = canvas.getContext("2d");
     this.context.font = font;
-    this.area = spec.layers ? areaOf(axes, spec.equal, width, height, this.context)
+    this.area = spec.layers ? areaOf(spec, width, height, this.context)
       : stripOf(spec, width);
     canvas.style.height = `${this.area.height}px`;
     sized(canvas, width, this.area.height).font = font;
@@ -51,8 +49,6 @@ class View {
     }
     this.legend.replaceChildren();
     spec.legend?.forEach((entry) => this.addEntry(entry));
-    if (zoom)
-      element("button", "entry", this.legend, "⟲ reset zoom").onclick = () => this.look(null);
   }
 
   // The colours of a scale and its ends, or a button that hides what it names.
@@ -68,13 +64,6 @@ class View {
       this.draw(this.position);
     };
     say();
-  }
-
-  // Looks closer, at the ranges given, or at all of it.
-  look(zoom) {
-    this.zoom = zoom;
-    this.place();
-    this.draw(this.position);
   }
 
   draw(i) {

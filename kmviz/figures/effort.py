@@ -67,13 +67,13 @@ def effort(
         yaxis={"range": [-0.03 * top, 1.18 * top]},
         shapes=[theme.line_at(x=0.0)]
         + ([] if n_vectors is None or above else [theme.line_at(y=n_vectors, dash="dash")]),
-        annotations=_words(n_vectors, note, 1.05 * top if above else None),
+        annotations=_words(n_vectors, 1.05 * top if above else None) + _note(note, outputs),
         **layout,
     )
 
 
-def _words(n_vectors: int | None, note: str | None, below: float | None) -> list[dict[str, Any]]:
-    """The words in the chart; `below` is where those stand that point at a line above it."""
+def _words(n_vectors: int | None, below: float | None) -> list[dict[str, Any]]:
+    """The words at the line of all support vectors, or `below` it, where they point up."""
     words = []
     if n_vectors is not None:
         text = f"{'' if below is None else '↑ '}all {n_vectors:,} support vectors"
@@ -87,10 +87,16 @@ def _words(n_vectors: int | None, note: str | None, below: float | None) -> list
                 "showarrow": False,
             }
         )
-    if note:
-        middle = {"xref": "paper", "yref": "paper", "x": 0.5, "y": 0.3, "showarrow": False}
-        words.append({"text": note, **middle})
     return words
+
+
+def _note(text: str | None, outputs: NDArray) -> list[dict[str, Any]]:
+    """What to notice, beside the line at zero where there is more room."""
+    if not text:
+        return []
+    is_right = outputs.max(initial=0.0) >= -outputs.min(initial=0.0)
+    place = {"xanchor": "left", "xshift": 8} if is_right else {"xanchor": "right", "xshift": -8}
+    return [{"text": text, "x": 0, "yref": "paper", "y": 0.3, "showarrow": False, **place}]
 
 
 def _queries(

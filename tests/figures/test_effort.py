@@ -44,3 +44,10 @@ def test_a_line_far_above_is_pointed_at_and_flattens_nothing():
     figure = effort(outputs, costs, np.array([-1, 1]), ("no", "yes"), n_vectors=900)
     assert figure.layout.yaxis.range[1] < 20
     assert figure.layout.annotations[0].text == "↑ all 900 support vectors"
+
+
+def test_a_note_stands_beside_the_line_at_zero_where_there_is_more_room():
+    for outputs, side in (([-1.0, 3.0], "left"), ([-3.0, 1.0], "right")):
+        (note,) = effort(outputs, [3, 4], [1, -1], ("no", "yes"), note="Here.").layout.annotations
+        assert (note.x, note.xanchor) == (0, side)
+        assert note.xshift * (1 if side == "left" else -1) > 0, "the line does not cross it"

@@ -83,7 +83,7 @@ def _closing(now: Shown, steps: tuple[int, ...], record: AnytimeTrace) -> live.C
         key="bounds",
         alt="The interval that holds f(x), up to the step, and where the sign became certain.",
         title=f"Query {now.problem.query}: the interval closes on f(x)",
-        x=live.Axis("kernel values computed, k", (-0.02 * last, 1.04 * last)),
+        x=live.Axis("kernel values computed, k", (-0.02 * last, 1.04 * last), whole=True),
         y=live.Axis("f(x)", (-top, top)),
         layers=[
             _band(record, [np.arange(min(k, certain) + 1) for k in seen], top, "holds f(x)", 5),

@@ -23,7 +23,7 @@ from kmviz.ui.why import counted, pulls, why
 from kmviz.ui.work import Shelf
 
 #: Steps that have a place each on the slider, places for all those after; images in a strip.
-EACH, AFTER, STRIP = 30, 20, 8
+EACH, AFTER, STRIP = 30, 20, 7
 _AT = "kmviz.followed"
 _MARKS = ("●", "◆")
 
@@ -140,7 +140,7 @@ def _made(now: Shown, reading: Reading, clf: Any, vectors: Any, band: Any, name:
     steps = positions(max(walk.record.stop for walk in walks))
     charts: list[Any] = [_walk(now.problem, walk, steps, band, name) for walk in walks]
     asked = [_asked(now.problem, walk, steps, vectors) for walk in walks]
-    note = ["  ".join(_now(walk, step) for walk in walks) for step in steps]
+    note = [_note(walks, step) for step in steps]
     return steps, charts + [view for view in asked if view is not None], note
 
 
@@ -153,13 +153,22 @@ def positions(last: int) -> tuple[int, ...]:
 
 def _title(walk: Walk) -> str:
     word = {"query": "Your query", "easy": "An easy one", "hard": "A hard one"}[walk.key]
-    early = "" if walk.record.stop else ", answered before the first vector"
-    return f"{word}: {walk.row}{early}"
+    return f"{word}: {walk.row}"
+
+
+def _note(walks: list[Walk], step: int) -> str:
+    """Say where the walks are; once for all, where all end alike."""
+    stops = {walk.record.stop for walk in walks}
+    if len(stops) == 1 and step >= max(stops) > 0:
+        return f"Each was answered after {counted(step, '')}: here no query is cheaper than others."
+    return "  ".join(_now(walk, step) for walk in walks)
 
 
 def _now(walk: Walk, step: int) -> str:
     """Say where a walk is."""
     word = {"query": "Your query", "easy": "The easy one", "hard": "The hard one"}[walk.key]
+    if not walk.record.stop:
+        return f"{word} was answered before the first vector."
     if step >= walk.record.stop:
         return f"{word} was answered after {counted(walk.record.stop, '')}."
     return f"{word}: {walk.record.arrays()['partial'][step]:.3g} so far."
@@ -191,7 +200,7 @@ def _walk(problem: Problem, walk: Walk, steps: tuple[int, ...], band: Any, name:
         key=f"walk_{walk.key}",
         alt="The sum of a query after each vector asked, up to the step.",
         title=_title(walk),
-        x=live.Axis("vectors asked k", (-0.03 * last, 1.05 * last)),
+        x=live.Axis("vectors asked k", (-0.03 * last, 1.05 * last), whole=True),
         y=live.Axis("sum so far", (-reach, reach)),
         layers=layers,
         height=240,
@@ -218,11 +227,11 @@ def _map(problem: Problem, walk: Walk, places: Any, shown: Any, toward: Any) -> 
     return live.Chart(
         key=f"asked_{walk.key}",
         alt="The vectors asked so far on the map, by the class that they pull to.",
-        title="Whom it has asked",
+        title=f"Whom {walk.row} has asked",
         equal=True,
         height=260,
         layers=[
-            maps.boundary_line(problem, width=2.0),
+            maps.boundary_line(problem, width=2.0, name="the SVM's boundary"),
             live.Points(
                 x=[places[k, 0].astype(np.float32) for k in shown],
                 y=[places[k, 1].astype(np.float32) for k in shown],
@@ -245,10 +254,13 @@ def _strip(problem: Problem, walk: Walk, rows: Any, shown: Any, toward: Any) -> 
     query = problem.data.X_test[walk.row][None]
     names = problem.data.class_names
     is_made_up = pictures.min(initial=0.0) < 0  # ink less than none, as a reduced vector's
+    if is_made_up:  # and much or little of it
+        pictures = pictures / np.abs(pictures).max(axis=1, keepdims=True).clip(1e-12)
+        query = query / max(float(query.max()), 1e-12)
     return live.Images(
         key=f"asked_{walk.key}",
         alt="The query, and the images it was compared with last.",
-        title="The query, and whom it asked last",
+        title=f"Query {walk.row}, and whom it asked last",
         bank=np.concatenate([query, pictures]).reshape(-1, *(problem.image_shape or ())),
         shown=[np.append(0, 1 + one) for one in each],
         captions=[["query", *(f"{i + 1}: {names[toward[i]]}" for i in k)] for k in latest],

@@ -62,7 +62,7 @@ def effort_view(
 
 
 def boundary_line(problem: Problem, size: int = 100, **options: Any) -> live.Line:
-    """Return the machine's own boundary as a layer of a map."""
+    """Return the machine's own boundary as a layer of a map; a page may name it otherwise."""
 
     def found() -> NDArray[Any]:
         x, y, rows = grid(problem, size)
@@ -70,7 +70,7 @@ def boundary_line(problem: Problem, size: int = 100, **options: Any) -> live.Lin
         return outlines.contour(f, x, y)
 
     line = _lines.get((problem.key, size), found)
-    return live.Line(x=line[:, 0], y=line[:, 1], name="exact boundary", **options)
+    return live.Line(x=line[:, 0], y=line[:, 1], **({"name": "exact boundary"} | options))
 
 
 def axes(problem: Problem) -> dict[str, Any]:
@@ -141,10 +141,11 @@ def effort_strip(problem: Problem, tested: NDArray, steps: NDArray) -> live.Imag
     return live.Images(
         key="effort_map",
         alt="The queries that take fewest kernel values, then those that take most.",
-        title=f"The {ENDS} easiest and the {ENDS} hardest queries, with their kernel values",
+        title=f"Kernel values: the {ENDS} easiest, the {ENDS} hardest",
         bank=problem.data.X_test[rows].reshape(-1, *problem.image_shape),
         shown=place.reshape(ends.shape),
         captions=captions,
         id=rows,
-        size=56,
+        size=48,
+        together=ENDS,
     )

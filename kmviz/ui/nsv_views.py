@@ -109,7 +109,7 @@ def _walk(now: Shown, frames: Frames, record: NSVTrace) -> live.Chart:
         key="trajectory",
         alt="Partial output of the query after each support vector within the thresholds.",
         title=f"{title}: settled before the first vector" if decided else title,
-        x=live.Axis("support vectors asked k"),
+        x=live.Axis("support vectors asked k", whole=True),
         y=live.Axis("partial sum g", (-reach, reach)),
         layers=[
             live.Band(x=k, low=_clipped(frames.low[:, k], reach), name="not safe yet",

@@ -215,7 +215,7 @@ def _errors(page: reduced.Page, sizes: Any) -> live.Chart:
         key="reduced_error",
         alt="Test error against the number of vectors, with the machine's own error as a line.",
         title="Test error by size",
-        x=live.Axis("vectors n", (0.0, 1.03 * n[-1])),
+        x=live.Axis("vectors n", (0.0, 1.03 * n[-1]), whole=True),
         y=live.Axis("test error in % (log scale)", ends, log=True),
         layers=[
             live.Line(x=n[[0, -1]], y=np.full(2, max(machine, least)), width=1.5, dashed=True,

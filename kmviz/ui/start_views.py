@@ -18,6 +18,8 @@ from kmviz.ui.problem import Problem
 
 #: Positions of the slider, lines that are drawn, and training rows behind them, at most.
 POSITIONS, LINES, POINTS = 60, 300, 800
+#: Images of those asked last, as many as fill two rows with the query's.
+LATEST = 5
 #: So few lines are drawn thick.
 FEW = 30
 #: Training rows up to which a fast answer stands beside the full one.
@@ -29,12 +31,17 @@ _NOTE = (
     "Click a point deep inside a class, then one near the line: asked in full, both cost the same. "
     "Nearest first, effort follows difficulty."
 )
+_FULL = (
+    "Each support vector asked pulls the sum to its own class: it turns back and forth, and only "
+    "the last value is f(x)."
+)
 
 
 def payment(problem: Problem) -> None:
     """Draw whom the query asks, one after another: all support vectors, and the nearest first."""
     m, sums = problem.n_vectors, partial_sums(problem)
     counts = np.unique(np.linspace(0, m, min(m, POSITIONS) + 1).round().astype(int))
+    views: list[Any]
     numbers: dict[str, Any] = {"In file order": [f"{k:,} of {m:,}" for k in counts]}
     whole = _rays(problem, counts, np.arange(m), "payment", f"In full: all {m:,} are asked")
     if is_small(problem):
@@ -45,7 +52,9 @@ def payment(problem: Problem) -> None:
         note = None if st.session_state["lesson"] else _NOTE  # a lesson asks first
     else:
         st.subheader("Press play: one answer, paid in full", anchor=False)
-        views, note = [_sum(problem, counts, sums)], None
+        seen = [_latest(problem, counts)] if problem.image_shape else []
+        views = [*seen, _sum(problem, counts, sums)]
+        note = None if st.session_state["lesson"] else _FULL
         numbers["Sum so far"] = [f"{sums[k]:+.3g}" for k in counts]
     live.show(
         "asked", "Support vectors asked", counts.tolist(), m, [whole, *views],
@@ -103,7 +112,7 @@ def _rays(
         key=key,
         alt="The query and a line to each support vector that it has asked so far.",
         title=title,
-        equal=problem.is_plane,
+        equal=True,
         layers=[
             live.Points(x=view.points[rows, 0], y=view.points[rows, 1], names=view.class_names,
                         group=(view.labels[rows] > 0).astype(int), size=4, opacity=0.5),
@@ -117,13 +126,34 @@ def _rays(
     )  # fmt: skip
 
 
+def _latest(problem: Problem, counts: NDArray[Any]) -> live.Images:
+    """The query, and the images that it was compared with last."""
+    latest = [np.arange(k)[::-1][:LATEST] for k in counts]
+    bank, place = np.unique(np.concatenate(latest), return_inverse=True)
+    each = np.split(place + 1, np.cumsum([len(part) for part in latest])[:-1])
+    pictures = np.vstack([problem.x[None], problem.machine.vectors[bank]])
+    toward = (problem.machine.beta > 0).astype(int)
+    names = [problem.data.class_names[side] for side in toward]
+    return live.Images(
+        key="payment_images",
+        alt="The query, and the support vectors that it was compared with last, framed by class.",
+        title="The query, and whom it asked last",
+        bank=pictures.reshape(-1, *(problem.image_shape or ())),
+        shown=[np.append(0, part) for part in each],
+        captions=[["query", *(f"{k + 1:,}: {names[k]}" for k in part)] for part in latest],
+        groups=[np.append(255, toward[part]) for part in latest],
+        size=84,
+        together=3,
+    )
+
+
 def _sum(problem: Problem, counts: NDArray[Any], sums: NDArray[Any]) -> live.Chart:
     at = np.unique(np.linspace(0, len(sums) - 1, min(len(sums), 4 * POSITIONS)).astype(int))
     return live.Chart(
         key="payment_sum",
         alt="The sum after each support vector, and f(x), which it ends at.",
         title="The sum, value by value",
-        x=live.Axis("support vectors asked"),
+        x=live.Axis("support vectors asked", whole=True),
         y=live.Axis("sum"),
         layers=[
             live.Line(x=at, y=sums[at], dim_after=np.searchsorted(at, counts, side="right") - 1,

@@ -205,7 +205,7 @@ def _sum(heights: tuple[int, ...], record: TreeTrace) -> live.Chart:
         key="tree_sum",
         alt="The running sum along the path against the exact output.",
         title="The sum along the path",
-        x=live.Axis("kernel values asked"),
+        x=live.Axis("kernel values asked", whole=True),
         y=live.Axis("output"),
         layers=[
             live.Line(

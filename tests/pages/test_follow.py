@@ -1,10 +1,12 @@
 """A query followed on every page of a method, beside an easy and a hard one."""
 
+from types import SimpleNamespace
+
 import numpy as np
 import pytest
 
 from kmviz.methods.register import METHODS
-from kmviz.ui import live
+from kmviz.ui import follow, live
 from tests.pages.helpers import live_arrays, open_page
 
 PAGES = sorted({one.page for one in METHODS if one.icon})
@@ -47,3 +49,28 @@ def test_the_easy_query_takes_no_more_than_the_hard_one(app):
         line = next(layer for layer in layers if layer["kind"] == "line")
         lengths.append(len(live.at(line["x"], len(line["x"]["index"]) - 1)))
     assert lengths[0] <= lengths[1]
+
+
+def test_the_axis_of_vectors_asked_has_no_tick_between_two_of_them(app):
+    for key in ("query", "easy", "hard"):
+        ticks = live_arrays(app, "follow", f"walk_{key}")["x"]["ticks"]
+        assert all(value == round(value) for value, _ in ticks)
+        assert len(ticks) >= 2
+
+
+@pytest.mark.parametrize(
+    ("stops", "words"),
+    [
+        ((7, 7, 7), "Each was answered after 7 vectors"),
+        (
+            (0, 1, 7),
+            "before the first vector.  The easy one was answered after 1 vector.  The hard",
+        ),
+    ],
+)
+def test_what_is_said_of_all_walks_is_said_once(stops, words):
+    walks = [
+        follow.Walk(key, 0, SimpleNamespace(stop=stop), stop)
+        for key, stop in zip(("query", "easy", "hard"), stops)
+    ]
+    assert words in follow._note(walks, max(stops))

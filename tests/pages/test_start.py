@@ -92,6 +92,16 @@ def test_where_no_fast_answer_stands_beside_it_the_sum_ends_at_f():
     assert f"f(x) = {total[-1]:.3g}" in said
 
 
+def test_of_digits_the_query_and_whom_it_asks_are_seen():
+    app = open_page(data="digits")
+    m = int(metric(app, "Support vectors"))
+    strip = live_arrays(app, "asked", "payment_images")
+    last = live.at(strip["captions"], len(strip["shown"]["index"]) - 1)
+    assert last[0] == "query"
+    assert last[1].startswith(f"{m}: "), "the last one asked, with its class"
+    assert len(last) == 6
+
+
 def test_a_deep_link_rebuilds_the_view():
     app = open_page(data="two_moons", kernel="poly", C="3", gamma="0.5", degree="4", query="17")
     state = app.session_state

@@ -10,20 +10,21 @@ import pandas as pd
 import plotly.graph_objects as go
 from numpy.typing import NDArray
 
-from kmviz.figures import theme
-from kmviz.figures.boundary import Plane, click_layer, query_mark, training_points
+from kmviz.figures import outlines, theme
+from kmviz.figures.boundary import Plane, click_layer, equal_axes, query_mark, training_points
 from kmviz.traces import LocalMap
-
-#: Slots that regions take turns in.
-REGIONS = theme.COLORS[2:10]
 
 
 def local_map(plane: Plane, local: LocalMap, query: int, height: int = 620) -> go.Figure:
-    """Draw the paper's figures 1 and 2, live: circles, regions, local and composed boundaries."""
+    """Draw the paper's figures 1 and 2, live: circles, regions, local and composed boundaries.
+
+    The circles of all models and the boundaries of each are many lines: a click on the legend
+    shows them.
+    """
     axes: dict[str, Any] = {}
     traces: list[Any] = []
     if local.regions is not None and plane.x is not None and plane.y is not None:
-        traces += [*_regions(plane, local), *_boundaries(plane, local)]
+        traces += [_regions(plane, local), *_boundaries(plane, local)]
         axes = {
             "xaxis": {"range": [float(plane.x[0]), float(plane.x[-1])], "constrain": "domain"},
             "yaxis": {
@@ -35,6 +36,7 @@ def local_map(plane: Plane, local: LocalMap, query: int, height: int = 620) -> g
         traces += _circles(local)
     else:
         traces += [_links(local)]
+        axes = equal_axes(plane.points, axes)
     traces += training_points(plane)
     if len(local.removed):
         traces.append(_marks(local.removed, "noise it would remove", "x-thin", 11, theme.COLORS[7]))
@@ -43,24 +45,16 @@ def local_map(plane: Plane, local: LocalMap, query: int, height: int = 620) -> g
     return theme.figure(traces, *plane.axes, title=plane.title, height=height, **axes)
 
 
-def _regions(plane: Plane, local: LocalMap) -> list[theme.Trace]:
-    """Colour each place by the centre that answers there."""
-    count = len(REGIONS)
-    steps = [[[i / count, color], [(i + 1) / count, color]] for i, color in enumerate(REGIONS)]
-    return [
-        theme.trace(
-            "heatmap",
-            **_grid(plane),
-            z=(np.asarray(local.regions) % count).astype(np.uint8),
-            zmin=-0.5,
-            zmax=count - 0.5,
-            colorscale=[stop for step in steps for stop in step],
-            opacity=0.18,
-            showscale=False,
-            hoverinfo="skip",
-            name="regions",
-        )
-    ]
+def _regions(plane: Plane, local: LocalMap) -> theme.Trace:
+    """Part the places that one centre answers for from those of the next."""
+    assert local.regions is not None
+    assert plane.x is not None
+    assert plane.y is not None
+    lines = theme.light(outlines.borders(local.regions, plane.x, plane.y))
+    return theme.trace(
+        "scatter", x=lines[:, 0], y=lines[:, 1], mode="lines", name="borders between models",
+        hoverinfo="skip", line={"width": 0.7, "color": theme.INK}, opacity=0.35,
+    )  # fmt: skip
 
 
 def _grid(plane: Plane) -> dict[str, NDArray[np.float32]]:
@@ -79,6 +73,7 @@ def _boundaries(plane: Plane, local: LocalMap) -> list[Any]:
         theme.trace(
             "scatter", x=local.lines[:, 0], y=local.lines[:, 1], mode="lines", hoverinfo="skip",
             line={"width": 1.3, "color": theme.COLORS[2]}, opacity=0.75, name="local boundaries",
+            visible="legendonly",
         ),
         theme.trace(
             "contour",
@@ -112,6 +107,7 @@ def _circles(local: LocalMap) -> list[theme.Trace]:
                 "scatter", x=line[:, 0], y=line[:, 1], mode="lines", name=name, hoverinfo="skip",
                 line={"width": width, "dash": dash, "color": theme.INK}, opacity=opacity,
                 showlegend=name != "k of who answers",
+                visible="legendonly" if rows is every else True,
             )
         )  # fmt: skip
     return traces
@@ -176,6 +172,8 @@ def local_sweep(sweep: pd.DataFrame, whole: Mapping[str, float], k: int) -> go.F
     k : the neighbourhood size chosen
     """
     x = theme.light(sweep["n_neighbors"])
+    sweep = sweep.assign(accuracy=100 * sweep["accuracy"])
+    whole = {**whole, "accuracy": 100 * whole["accuracy"]}
     panels = [
         ("accuracy", "accuracy", "y"),
         ("kernel values per query", "steps", "y2"),
@@ -202,7 +200,7 @@ def local_sweep(sweep: pd.DataFrame, whole: Mapping[str, float], k: int) -> go.F
         ]  # fmt: skip
     log = {"type": "log", "automargin": True}
     return theme.figure(
-        traces, "neighbourhood size k (points)", "accuracy (share)", height=520,
+        traces, "neighbourhood size k (points)", "test accuracy in %", height=520,
         shapes=[theme.line_at(x=float(k))],
         xaxis={"type": "log", "anchor": "y3"},
         yaxis={"domain": [0.68, 1.0]},

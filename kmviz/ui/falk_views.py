@@ -62,7 +62,7 @@ def slider(problem: Problem, page: falk.Page) -> None:
         views = [_map(problem, asked, homes, sizes), _with_own_line(effort, asked)]
     elif problem.image_shape:
         strip = maps.effort_strip(problem, page.shown.rows, steps)
-        views = [_images(problem, homes, sizes), strip]
+        views = [_images(problem, homes), strip]
     else:
         views = [_projected(problem, homes)]
     table = falk.sweep(problem, page)
@@ -167,7 +167,7 @@ def _query(problem: Problem) -> live.Points:
                        symbols=("star",), size=14, opacity=1.0)  # fmt: skip
 
 
-def _images(problem: Problem, homes: list[LocalModel], sizes: list[falk.Size]) -> live.Images:
+def _images(problem: Problem, homes: list[LocalModel]) -> live.Images:
     """The query, the centre that answers, and its nearest points."""
     assert problem.image_shape is not None
     shown = [home.members[: MOST_IMAGES - 1] for home in homes]
@@ -179,7 +179,7 @@ def _images(problem: Problem, homes: list[LocalModel], sizes: list[falk.Size]) -
         key="local_map",
         alt="The query, then the centre whose model answers and the points nearest to it, framed "
         "by class.",
-        title=[f"The query; who answers, nearest of {size.k} points" for size in sizes],
+        title="The query, then those nearest to its centre",
         bank=pixels.reshape(-1, *problem.image_shape),
         shown=[np.append(0, part) for part in places],
         groups=[classes[np.append(0, part)] for part in places],

@@ -34,6 +34,17 @@ def seconds(value: float) -> str:
     return f"{1000 * value:.0f} ms" if value < 1 else f"{value:.1f} s"
 
 
+def share(value: float) -> str:
+    """Say a share of many rows: 99.95% is not yet 100%.
+
+    Examples
+    --------
+    >>> [share(value) for value in (0.9995, 0.985, 1.0)]
+    ['99.95%', '98.5%', '100%']
+    """
+    return f"{100 * value:.4g}%"
+
+
 def sentence(problem: Problem, page: Page) -> str:
     """Say what happened to the query."""
     names, record = problem.names, page.trace
@@ -73,16 +84,18 @@ def look_at_map(problem: Problem, page: Page) -> str:
     told = f"{empty:.0%} of the neighbourhoods hold one class and need no SVM"
     if not problem.is_plane:
         return (
-            f"The centre that answers is linked to the {clf.n_cover_} points that are its; {told}."
+            f"The centre that answers is linked to the {clf.n_cover_} points that it answers for; "
+            f"{told}."
             " With many features, finding the nearest point can take longer than the answer of "
             "its SVM; the option `projection` shortens the search."
         )
     many = len(clf.models_) > DRAWN
-    cut = f" Circles of the {DRAWN} centres nearest to the query are drawn." if many else ""
+    whose = f"the {DRAWN} centres nearest to the query" if many else "all centres"
     return (
-        f"Each colour is answered by one centre; {told}. Where the dashed composed boundary jumps, "
-        f"two neighbouring models disagree: a smaller k' makes the jumps smaller.{cut} Click a "
-        "place to make the test row there the query."
+        f"Within thin lines one centre answers; {told}. Where the dashed composed boundary jumps, "
+        "two neighbouring models disagree: a smaller k' makes the jumps smaller. Pale entries of "
+        f"the legend show the circles and boundaries of {whose}. Click a place to make the test "
+        "row there the query."
     )
 
 
@@ -94,11 +107,11 @@ def look_at_sweep(problem: Problem, page: Page, table: pd.DataFrame) -> str:
     side = (
         "no different from the global SVM beyond chance"
         if abs(gap) <= noise
-        else f"{abs(gap):.1%} {'above' if gap > 0 else 'below'} the global SVM"
+        else f"{100 * abs(gap):.1f} points {'above' if gap > 0 else 'below'} the global SVM"
     )
     return (
-        f"On these test rows k = {int(best['n_neighbors'])} is best, {best['accuracy']:.1%}: "
-        f"{side}, with {best['steps']:.0f} kernel values per query instead of "
+        f"On these test rows k = {int(best['n_neighbors'])} is best, {share(best['accuracy'])}: "
+        f"{side}, with {best['steps']:,.1f} kernel values per query instead of "
         f"{problem.n_vectors:,}, trained in {seconds(best['seconds'])} instead of "
         f"{seconds(problem.fit_seconds)}. A larger k takes fewer models and more kernel values "
         "each. To choose k, use training rows: `tune=True`."

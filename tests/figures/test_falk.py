@@ -41,7 +41,11 @@ def test_the_map_shows_circles_regions_and_boundaries(plane):
     radii = np.linalg.norm(circle[:, :25] - plane.points[:4, None], axis=2)
     np.testing.assert_allclose(radii, 0.1, atol=1e-6)
     assert len(traces["k of who answers"].x) == 26
-    assert traces["regions"].z.dtype == np.uint8
+    parts = traces["borders between models"]
+    assert np.nanmin(parts.x) >= plane.x[0] - 1
+    assert len(parts.x) > 4
+    hidden = {name for name, one in traces.items() if one.visible == "legendonly"}
+    assert hidden == {"k' circles", "k circles", "local boundaries"}, "many lines, on demand"
     assert traces["composed boundary"].line.dash == "dash"
     np.testing.assert_allclose(traces["global SVM"].z, plane.values, atol=1e-6)
     path = traces["query, nearest point, centre"]
@@ -59,6 +63,7 @@ def test_a_projection_has_links_instead_of_circles(plane):
     assert np.isnan(traces["centre to its k' points"].x).sum() == 4
     assert len(traces["noise it would remove"].x) == 2
     assert figure.layout.xaxis.title.text == "u"
+    assert figure.layout.yaxis.scaleanchor == "x", "what looks near is near"
 
 
 def test_the_sweep_has_the_svm_as_lines():
@@ -71,7 +76,7 @@ def test_the_sweep_has_the_svm_as_lines():
     np.testing.assert_allclose(curves["training time"].y, [0.2, 0.1], rtol=1e-6)
     assert list(curves["accuracy"].customdata) == [90, 12]
     levels = [t for t in figure.data if t.name == "global SVM"]
-    assert [float(t.y[0]) for t in levels] == [pytest.approx(0.85), 300.0, 2.0]
+    assert [float(t.y[0]) for t in levels] == [pytest.approx(85), 300.0, 2.0]
     assert [t.showlegend for t in levels] == [True, False, False]
     assert figure.layout.shapes[0].x0 == 60
     assert figure.layout.yaxis2.type == "log"

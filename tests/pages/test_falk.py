@@ -1,6 +1,9 @@
 """The Local models page."""
 
+from types import SimpleNamespace
+
 import numpy as np
+import pandas as pd
 import pytest
 from sklearn.svm import SVC
 
@@ -210,3 +213,14 @@ def test_what_a_model_around_each_query_would_change_is_said():
     other = falk_words.locality(LocalityGap(0.01, 0.005, 0.02, 0.03, 200))
     assert "3.0% of the answers differ, which changes the error by +1.0% ± 0.5%" in other
     assert "E[λ] of eq. 15 at least +2.0%" in other
+
+
+def test_the_sweep_is_said_in_points_and_no_share_is_rounded_to_all(shown):
+    assert falk_words.share(0.9995) == "99.95%"
+    table = pd.DataFrame({"n_neighbors": [15], "accuracy": [0.9995], "steps": [1.04],
+                          "seconds": [0.005]})  # fmt: skip
+    problem = SimpleNamespace(test_error=0.06, n_vectors=1166, fit_seconds=0.365)
+    page = SimpleNamespace(shown=SimpleNamespace(rows=np.arange(2000)))
+    said = falk_words.look_at_sweep(problem, page, table)
+    assert "k = 15 is best, 99.95%: 6.0 points above the global SVM" in said
+    assert "1.0 kernel values" in said

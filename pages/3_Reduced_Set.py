@@ -49,7 +49,7 @@ ui.chart(
     "outputs query by query.", on_select=ui.pick("boundary"),
 )  # fmt: skip
 ui.look_for(reduced_words.look_at_boundary(page, n))
-st.dataframe(reduced.table(page, n), hide_index=True)
+st.dataframe(reduced.table(page, n), hide_index=True, column_config=reduced.columns())
 reduced.strip(problem, st.session_state["shift"])
 ui.take_home(
     problem, estimator=lambda: page.shown.estimator(n_vectors=n), figure=picture,

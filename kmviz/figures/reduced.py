@@ -131,7 +131,7 @@ def two_boundaries(
     assert plane.x is not None
     assert plane.y is not None
     assert plane.values is not None
-    reach = float(np.percentile(np.abs(plane.values), 95)) or 1.0
+    reach = float(f"{np.percentile(np.abs(plane.values), 95):.1g}") or 1.0
     traces: list[Any] = []
     for values, axes in ((plane.values, "xy"), (reduced, "x2y2")):
         grid = {"x": theme.light(plane.x), "y": theme.light(plane.y), "z": theme.light(values),
@@ -198,9 +198,15 @@ def _bands(grid: dict[str, Any], reach: float, is_first: bool) -> theme.Trace:
     return theme.trace(
         "contour", **grid, colorscale=theme.diverging_scale(), zmin=-reach, zmax=reach, zmid=0,
         contours={"start": -reach, "end": reach, "size": reach / 6}, line={"width": 0},
-        showscale=is_first, colorbar={"title": {"text": "f(x)"}, "thickness": 12},
+        showscale=is_first, colorbar=_colorbar("f(x)") | {"tickvals": [-reach, 0, reach]},
         hoverinfo="skip", name="f(x)", showlegend=False,
     )  # fmt: skip
+
+
+def _colorbar(title: str) -> dict[str, Any]:
+    """A scale in words as dark as the page's: the app's own are a pale grey."""
+    ink = {"color": theme.INK}
+    return {"title": {"text": title, "font": ink}, "tickfont": ink, "thickness": 12}
 
 
 def _zero(grid: dict[str, Any], is_first: bool) -> theme.Trace:
@@ -236,7 +242,7 @@ def _mosaic(
     heat = theme.trace(
         "heatmap",
         z=sheet, colorscale=colors, zmin=span[0], zmax=span[1], hoverinfo="skip", name="pixels",
-        colorbar={"title": {"text": "pixel"}, "thickness": 12}, showlegend=False,
+        colorbar=_colorbar("pixel"), showlegend=False,
     )  # fmt: skip
     bare = {"showticklabels": False, "showgrid": False, "ticks": "", "title": {"text": ""}}
     return theme.figure(

@@ -220,6 +220,16 @@ def table(page: Page, n: int) -> pd.DataFrame:
     return frame.round({"error %": 2, "times faster": 1})
 
 
+def columns() -> dict[str, Any]:
+    """Return formats and explanations of that table's columns."""
+    number = st.column_config.NumberColumn
+    return {
+        "vectors": number(format="localized", help="Kernel values of every answer."),
+        "error %": number("test error", format="%.2f%%"),
+        "times faster": number(format="%.1fx", help="Than the machine, many queries at once."),
+    }
+
+
 def vectors_figure(problem: Problem, page: Page, n: int, with_answer: bool = False) -> Any:
     """Draw the vectors: images as images, everything else as points.
 

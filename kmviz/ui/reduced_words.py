@@ -38,8 +38,8 @@ def look_at_vectors(problem: Problem, page: Page, n: int) -> str:
         )
     return (
         f"The {n} reduced vectors (large marks) need not lie near the boundary, nor be training "
-        f"rows: together they weigh as the {many} support vectors (small marks) do. Two of "
-        "opposite sign on nearly the same spot stand for a slope there."
+        f"rows: together they weigh as the {many} support vectors (small marks) do. Where "
+        "two of opposite sign share nearly one spot, they stand for a slope there."
     )
 
 
@@ -53,10 +53,13 @@ def look_at_error(page: Page) -> str:
             "this boundary takes more vectors."
         )
     n = int(curves.index[good[0]])
+    is_better = curves["error"][n] <= machine
+    how = "to err no more often" if is_better else "to come within a quarter of a point"
+    who, they = ("vectors are", "they err") if n > 1 else ("vector is", "it errs")
     return (
-        f"{n} {'vectors err' if n > 1 else 'vector errs'} on {curves['error'][n]:.1f}% of the test "
-        f"rows, the machine on {machine:.1f}%, while a share of ρ = {curves['rho'][n]:.2f} of the "
-        "machine is still missing: a right sign needs much less than the right value."
+        f"{n} {who} enough {how}: {they} on {curves['error'][n]:.1f}% of the test rows, the machine "
+        f"on {machine:.1f}%, while a share of ρ = {curves['rho'][n]:.2f} of the machine is still "
+        "missing: a right sign needs much less than the right value."
     )
 
 

@@ -1,15 +1,17 @@
 """The Reduced set page: charts, numbers that agree, a slider that searches nothing."""
 
 from importlib import import_module
+from types import SimpleNamespace
 
 import numpy as np
+import pandas as pd
 import pytest
 from sklearn.frozen import FrozenEstimator
 from sklearn.svm import SVC
 
 import kmviz
 from kmviz import ReducedSetClassifier, VirtualSVClassifier, datasets
-from kmviz.ui import live, parts, reduced
+from kmviz.ui import live, parts, reduced, reduced_words
 from tests.pages.helpers import array, figure, live_arrays, live_at, metric, open_page, run, trace
 
 PAGE = "pages/3_Reduced_Set.py"
@@ -196,3 +198,18 @@ def test_fine_tuning_is_the_estimators_and_says_where_it_was_kept():
     (said,) = [info.value for info in app.info if "Fine-tuning was kept" in info.value]
     assert "with 4 it was" in said
     assert app.query_params["tune"] == "margin"
+
+
+@pytest.mark.parametrize(
+    ("errors", "words"),
+    [
+        ([9.0, 3.0], "2 vectors are enough to err no more often: they err on 3.0%"),
+        ([9.0, 4.2], "2 vectors are enough to come within a quarter of a point: they err on 4.2%"),
+        ([4.0, 3.0], "1 vector is enough to err no more often: it errs on 4.0%"),
+        ([9.0, 8.0], "has not yet reached the machine's own"),
+    ],
+)
+def test_how_few_vectors_are_enough_is_said_as_it_is(errors, words):
+    curves = pd.DataFrame({"error": errors, "rho": [0.5, 0.2]}, index=[1, 2])
+    page = SimpleNamespace(curves=curves, before=pd.DataFrame({"error %": [4.0]}))
+    assert words in reduced_words.look_at_error(page)

@@ -314,7 +314,7 @@ METHODS: tuple[Method, ...] = (
             Setting("falk_100", "FaLK-SVM, k = 100", {"n_neighbors": 100}),
             Setting("falk", "FaLK-SVM, k = 250"),
             Setting(
-                "falk_auto", "FaLK-SVM, k = 250, search projected where it pays",
+                "falk_auto", "FaLK-SVM, k = 250, fast search",
                 {"projection": "auto"}, is_usual=True,
             ),
         ),

@@ -228,8 +228,8 @@ def columns() -> dict[str, Any]:
     number = st.column_config.NumberColumn
     return {
         "method": None,
-        "name": st.column_config.TextColumn("method", pinned=True, width="medium"),
-        "accuracy": number(format="%.3f", help="Share of test rows answered rightly."),
+        "name": st.column_config.TextColumn("method", pinned=True, width=256),
+        "accuracy": number(format="percent", help="Share of test rows answered rightly."),
         "disagreements": number(
             "differ, count", help="Answers that differ from the exact machine."
         ),
@@ -274,17 +274,28 @@ def look_for(table: pd.DataFrame, cost: str) -> str:
     """Return what to notice, for the figures on screen."""
     drawn = points(table, cost)
     left_out = drawn["title"][drawn["cost"].isna()].tolist()
-    beaten = drawn[drawn["accuracy"] > table.loc["exact", "accuracy"]]["title"].tolist()
+    beaten = drawn[_beats(drawn, table.loc["exact", "accuracy"])]["title"].tolist()
     said = [
         "Up and to the left is better; the dotted line joins what nothing cheaper beats. The "
         "larger a point, the more answers differ from the exact machine's, which is no fault "
         "where they are right."
     ]
     if beaten:
-        said.append(f"More accurate than the machine here: {'; '.join(beaten)}.")
+        said.append(f"More accurate than the machine, beyond chance: {'; '.join(beaten)}.")
     if left_out:
         said.append(f"Not on this scale, as it computes no kernel values: {'; '.join(left_out)}.")
     return " ".join([*said, "Click a point to open that method with that setting."])
+
+
+def _beats(drawn: pd.DataFrame, exact: float) -> pd.Series:
+    """Whether a method is right more often than the machine, by more than chance would do.
+
+    Only where the two answers differ is one right and the other wrong; were it by chance, as often
+    the one as the other, two standard deviations of the gain would be twice the root of their
+    number.
+    """
+    gain = (drawn["accuracy"] - exact) * drawn["queries"]
+    return gain > 2.0 * drawn["disagreements"] ** 0.5
 
 
 def conditions(table: pd.DataFrame) -> str:

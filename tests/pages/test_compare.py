@@ -3,6 +3,7 @@
 from types import SimpleNamespace
 
 import numpy as np
+import pandas as pd
 import pytest
 from sklearn.datasets import make_moons
 from sklearn.pipeline import make_pipeline
@@ -308,3 +309,11 @@ def test_what_is_let_go_while_others_measure_is_still_there_for_its_page(monkeyp
 def test_no_two_columns_of_the_table_have_one_title():
     titles = [one["label"] for one in compare.columns().values() if one and one["label"]]
     assert len(titles) == len(set(titles)) > 10
+
+
+def test_more_accurate_is_only_what_chance_would_not_do():
+    # 14 answers differ, 9 of them to the good and 5 to the bad: a coin would do as well
+    drawn = pd.DataFrame(
+        {"accuracy": [0.897, 0.903, 0.880], "queries": [2000] * 3, "disagreements": [14, 47, 30]}
+    )
+    assert compare._beats(drawn, 0.895).tolist() == [False, True, False]

@@ -13,6 +13,7 @@ import streamlit as st
 from kmviz.evaluation import papers
 from kmviz.figures import paper_charts, paper_points, paper_reach
 from kmviz.io.places import tables_folder
+from kmviz.methods.register import METHODS
 from kmviz.ui.params import Choice, Control
 from kmviz.ui.parts import chart, look_for
 
@@ -53,16 +54,22 @@ class Stored:
 
     @property
     def title(self) -> str:
-        """The paper's short name and the first sentence of what the table is."""
-        first = self.about.split("\n\n")[0].replace("\n", " ").rstrip(".")
-        return f"{self.name.partition('_')[0]}: {first}"
+        """The first sentence of what the table is."""
+        return self.about.split("\n\n")[0].replace("\n", " ").rstrip(".")
+
+    @property
+    def entry(self) -> str:
+        """What the list of tables says: the method that the paper is of, and the title."""
+        name = self.name.partition("_")[0]
+        page = next((one.page_title for one in METHODS if one.name == name), name)
+        return f"{page}: {self.title}"
 
 
 def own() -> dict[str, Control]:
     """Return the page's choice: the table."""
     found = names()
     opening = FIRST if FIRST in found else found[0]
-    titles = {name: stored(name).title for name in found}
+    titles = {name: stored(name).entry for name in found}
     return {"table": Control("Table", Choice(*found, default=opening), titles)}
 
 

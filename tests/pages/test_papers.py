@@ -80,3 +80,10 @@ def test_the_page_has_no_controls_that_change_nothing():
 def test_a_ratio_to_a_time_too_short_to_measure_can_be_shown():
     frame = pd.DataFrame({"paper": [1.0, 1.0], "ours": [1.0, 2.5], "ratio": [float("inf"), 3.0]})
     assert "∞" in coloured(frame).to_html()
+
+
+def test_the_list_of_tables_says_which_method_each_is_of():
+    titles = papers.own()["table"].words
+    assert titles["svtree_accuracy"].startswith("Support vector tree: ")
+    assert titles["falk_small"].startswith("Local models: ")
+    assert not papers.stored("nsv_table_1").title.startswith("Nearest")

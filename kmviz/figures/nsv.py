@@ -125,7 +125,7 @@ def trajectory(
         _threshold(k[shown], _finite(trace.low[shown]), "threshold L", False),
         _line(k[stop : shown.stop], trace.partial[stop : shown.stop], texts[stop : shown.stop],
               "where it would have gone", dash="dot", opacity=0.45),
-        _line(k[: stop + 1], trace.partial[: stop + 1], texts[: stop + 1], "partial output g_k",
+        _line(k[: stop + 1], trace.partial[: stop + 1], texts[: stop + 1], "partial sum g",
               opacity=1.0),
         theme.trace(
             "scatter", x=theme.light([0, shown.stop - 1]), y=level, mode="lines", name="exact f(x)",
@@ -134,7 +134,7 @@ def trajectory(
         theme.star(stop, trace.partial[stop], "stopped here"),
     ]  # fmt: skip
     return theme.figure(
-        traces, "k: support vectors touched", "partial output g_k", _verdict(trace), height,
+        traces, "k: support vectors touched", "partial sum g", _verdict(trace), height,
         shapes=[theme.line_at(y=0.0)],
     )  # fmt: skip
 

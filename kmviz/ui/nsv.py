@@ -219,11 +219,12 @@ def look_effort(now: Shown, reading: NSVReading) -> str:
     easy_mean = float(steps[nearest[fifth:]].mean()) if len(size) > fifth else hard_mean
     is_sample = len(steps) < len(now.problem.data.X_test)
     sampled = f" (a sample of {len(steps):,} queries)" if is_sample else ""
+    filtered = ", but for those at k = 1: the filter decided them" * bool(reading.filtered.any())
     if hard_mean > 1.2 * easy_mean:
         return (
             f"Effort follows difficulty: the fifth of the queries nearest to f = 0 take "
             f"{hard_mean:.0f} steps on average, the others {easy_mean:.0f}{sampled}. Each point "
-            "stands where its sum left the band. Click one and it becomes the query."
+            f"stands where its sum left the band{filtered}. Click one and it becomes the query."
         )
     if now.figures(reading)["speedup"] < 3 and reading.filtered.mean() < 0.5:
         return (

@@ -45,10 +45,10 @@ def test_effort_marks_disagreements_and_the_query():
 def test_trajectory_splits_where_it_stopped(clf):
     trace = next(t for t in map(clf.trace, X) if 2 < t.stop < 20)
     traces = by_name(nsv.trajectory(trace, NAMES, clf.machine_.beta))
-    assert len(traces["partial output g_k"].y) == trace.stop + 1
+    assert len(traces["partial sum g"].y) == trace.stop + 1
     assert traces["where it would have gone"].x[0] == trace.stop
     assert traces["exact f(x)"].y[0] == pytest.approx(trace.exact, rel=1e-6)
-    assert "support vector" in traces["partial output g_k"].text[1]
+    assert "support vector" in traces["partial sum g"].text[1]
     assert np.isnan(traces["threshold H"].y[0])
 
 

@@ -125,7 +125,7 @@ def test_queries_stand_outside_the_thresholds_they_stopped_at(page):
 
 
 def test_the_trajectory_is_the_estimators_own(page):
-    solid = array(trace(page, "trajectory", "partial output")["y"])
+    solid = array(trace(page, "trajectory", "partial sum")["y"])
     beyond = array(trace(page, "trajectory", "where it would")["y"])
     assert solid[-1] == beyond[0]
     assert np.isfinite(beyond).all()
@@ -210,3 +210,13 @@ def test_a_machine_that_took_long_is_not_trained_ten_times_more(monkeypatch):
     page = open_page(PAGE, data="banana", n="120")
     assert any("took long to train" in info.value for info in page.info)
     assert any("calibration='left_out'" in code.value for code in page.code)
+
+
+def test_points_that_the_filter_decided_are_not_said_to_have_left_the_band():
+    app = open_page(PAGE, data="digits")
+    texts = {}
+    for is_on in (True, False):
+        app.toggle(key="filter").set_value(is_on)
+        texts[is_on] = " ".join(info.value for info in run(app).info)
+    assert "the filter decided them" in texts[True]
+    assert "the filter decided them" not in texts[False]

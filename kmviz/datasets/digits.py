@@ -65,7 +65,7 @@ def digits(pair: Pair | None = None, n: int | None = None, seed: int = 0) -> Dat
         class_names=_digit_names(pair),
         image_shape=(8, 8),
         about=f"Handwritten digits, {_which(pair)}, 8 x 8 pixels from 0 to 16, raw. "
-        f"Split {seed}: {size} training and {len(y) - size} test rows, stratified.",
+        f"Split {seed}: {size:,} training and {len(y) - size:,} test rows, stratified.",
         source="scikit-learn's load_digits; UCI, Optical Recognition of Handwritten Digits",
         licence="CC BY 4.0",
     )

@@ -51,7 +51,7 @@ def recorded(name: str, n: int | None = None, seed: int = 0, whole: bool = False
     else:
         size = _train_size(name, n, entry.n_train, len(y))
         train, test = split_rows(y, size, seed)
-        rows = f"Split {seed}: {size} training and {len(y) - size} test rows, stratified."
+        rows = f"Split {seed}: {size:,} training and {len(y) - size:,} test rows, stratified."
     return Dataset(
         X[train],
         y[train],

@@ -84,7 +84,10 @@ def encode_table(
         class_names=tuple(encoder.classes),
         image_shape=None,
         about=" ".join(
-            [*notes, f"Split {seed}: {len(train)} training and {len(test)} test rows, stratified."]
+            [
+                *notes,
+                f"Split {seed}: {len(train):,} training and {len(test):,} test rows, stratified.",
+            ]
         ),
         source=f"your file {name}",
         licence="yours",

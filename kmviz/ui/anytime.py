@@ -216,7 +216,7 @@ def values(n: int) -> str:
 def sentence(now: Shown, record: AnytimeTrace, step: int) -> str:
     """Say what is known of the query after `step` kernel values."""
     low, high = record.lower[step], record.upper[step]
-    digits = next((n for n in range(4, 12) if f"{low:.{n}g}" != f"{high:.{n}g}"), 12)
+    digits = next((n for n in range(3, 12) if f"{low:.{n}g}" != f"{high:.{n}g}"), 12)
     ends = f"[{low:.{digits}g}, {high:.{digits}g}]"
     known = "both classes are still possible"
     if figures.is_certain(record, step):

@@ -57,8 +57,8 @@ def look_at_error(page: Page) -> str:
     how = "to err no more often" if is_better else "to come within a quarter of a point"
     who, they = ("vectors are", "they err") if n > 1 else ("vector is", "it errs")
     return (
-        f"{n} {who} enough {how}: {they} on {curves['error'][n]:.1f}% of the test rows, the machine "
-        f"on {machine:.1f}%, while a share of ρ = {curves['rho'][n]:.2f} of the machine is still "
+        f"{n} {who} enough {how}: {they} on {curves['error'][n]:.1f}% of the test rows, the "
+        f"machine on {machine:.1f}%, while a share of ρ = {curves['rho'][n]:.2f} of it is still "
         "missing: a right sign needs much less than the right value."
     )
 

@@ -128,7 +128,7 @@ def test_the_code_to_take_home_rebuilds_the_page(order):
     exec(next(block.value for block in page.code if "AnytimeClassifier" in block.value), names)
     assert f"{names['clf'].steps(names['X_test']).mean():.1f}" == metric(page, "Mean kernel values")
     low, high = names["lower"][0], names["upper"][0]
-    assert f"[{low:.4g}, {high:.4g}]" in said(page, 7)
+    assert f"[{low:.3g}, {high:.3g}]" in said(page, 7)
 
 
 def test_time_stands_beside_counts(page):

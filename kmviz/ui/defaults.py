@@ -107,6 +107,21 @@ def shared(data_names: tuple[str, ...]) -> dict[str, Control]:
     }  # fmt: skip
 
 
+def led(url: Mapping[str, str], title: str) -> Mapping[str, str]:
+    """Return what a URL says: one that says a part of a lesson alone says that part's view.
+
+    Parameters
+    ----------
+    title : of the page that it opens
+    """
+    if url.get("lesson") not in lessons.names() or not set(url) <= set(LESSON):
+        return url
+    parts = lessons.load(url["lesson"]).parts
+    number = Number(1, 1, 99, whole=True).read(url.get("part"))
+    part = parts[min(int(number), len(parts)) - 1]
+    return {**part.view, **url} if part.page == title else url
+
+
 def opened(
     params: Mapping[str, Param], url: Mapping[str, str], opening: Mapping[str, str]
 ) -> dict[str, Param]:

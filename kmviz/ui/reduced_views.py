@@ -60,6 +60,7 @@ def slider(problem: Problem, page: reduced.Page) -> int:
         "vectors", "Vectors n", sizes, here, [*pictures, _errors(page, sizes)],
         numbers=_numbers(page, sizes),
         columns=3,
+        front="boundary" if problem.is_plane else "",  # the machine's own map does not move
         help="Reads the path again; nothing is searched anew.",
         on_click=live.pick,
     )  # fmt: skip

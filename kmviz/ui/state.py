@@ -100,7 +100,8 @@ def arrive(
         session[_LOOSE] = {}
         _pass(session.get(_SEEN))
     url = st.query_params.to_dict() if is_new else _url()
-    params = defaults.opened(plain, url, opening or {})
+    meant = defaults.led(url, title)
+    params = defaults.opened(plain, meant, opening or {})
     session[_PARAMS] = (title, tuple(own or ()), params)
     kept = session.setdefault(_KEPT, {})
     said = session.pop(_PUT, {}) if is_new else _said(params)
@@ -108,7 +109,7 @@ def arrive(
     told = url != session.get(_SEEN) and not moved
     if told or (is_new and not session.get(_CHOSEN)):
         session[_CORRECTED] = {}
-        values = {name: param.read(url.get(name)) for name, param in params.items()}
+        values = {name: param.read(meant.get(name)) for name, param in params.items()}
     else:
         values = {name: said.get(name, kept.get(name)) for name in params}
         values = {n: v if params[n].fits(v) else params[n].default for n, v in values.items()}

@@ -154,3 +154,15 @@ def test_the_next_part_on_the_same_page_is_in_the_url():
     assert app.query_params["part"] == "2"
     assert app.query_params["query"] == second.view["query"]
     assert "moved on" not in text(app)
+
+
+@pytest.mark.parametrize(("slug", "number"), [("cost", 1), ("effort", 1), ("local", 2)])
+def test_a_link_that_says_the_part_alone_opens_its_view(slug, number):
+    part = lessons.load(slug).parts[number - 1]
+    app = open_page(menu.named(part.page).file, lesson=slug, part=str(number))
+    assert part.question in text(app)
+    assert "moved on" not in text(app)
+    assert app.query_params["data"] == part.view["data"], "and the URL says so from then on"
+    elsewhere = open_page(menu.named(part.page).file, lesson=slug, part=str(number), **BANANA)
+    assert elsewhere.query_params.get("C") in (None, "10"), "what a link says otherwise holds"
+    assert "moved on" in text(elsewhere)

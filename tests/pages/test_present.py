@@ -78,3 +78,13 @@ def test_links_of_a_handout_lead_to_the_pages():
 def test_a_link_too_long_for_a_code_has_none():
     assert present.svg("http://localhost/?drawn=" + "A" * 1200).startswith("<svg")
     assert present.svg("x" * 4000) is None
+
+
+def test_a_class_sees_the_picture_first_that_follows_the_slider():
+    views = {}
+    for value in ("true", "false"):
+        app = open_page("pages/3_Reduced_Set.py", present=value, data="sketch")
+        ids = [one.proto.id for one in app.get("bidi_component") if "live_vectors_" in one.proto.id]
+        views[value] = [name.rsplit("live_vectors_", 1)[1] for name in ids]
+    assert views["true"][1:4] == ["boundary", "exact", "reduced_error"]
+    assert views["false"][1:4] == ["exact", "boundary", "reduced_error"]

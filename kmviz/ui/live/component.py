@@ -56,6 +56,7 @@ def show(
     numbers: Mapping[str, str | Sequence[str]] | None = None,
     note: str | Sequence[str] | None = None,
     columns: int = 2,
+    front: str = "",
     help: str = "",
     on_release: Callable[[Any], None] | None = None,
     on_click: Callable[[str, int], None] | None = None,
@@ -71,6 +72,7 @@ def show(
     numbers : figures in a line, by name: one text for all positions or one for each
     note : a sentence on what to notice, likewise
     columns : how many views stand side by side where there is room
+    front : the view that a class sees first, where not the first of them
     on_release : called with the value once the slider comes to rest; default: it becomes the
         choice `key` of the page, and so of the URL
     on_click : called with the key of a view and the id clicked; `pick` makes it the query
@@ -92,8 +94,10 @@ def show(
         lesson.note(name, texts if isinstance(texts, str) else texts[position])
     lesson.tell()
     count = len(options)
-    specs = {view.key: view.spec(count) for view in views}
     is_presented = bool(st.session_state.get("present"))  # before a class: one picture at a time
+    if is_presented and front:
+        views = sorted(views, key=lambda view: view.key != front)
+    specs = {view.key: view.spec(count) for view in views}
     bar = {
         "param": key,
         "label": label,

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -54,7 +55,7 @@ def frontier(points: pd.DataFrame, cost: str, height: int = 440) -> go.Figure:
         for values, axis in ((costs, axes["xaxis"]), (errors, axes["yaxis"]))
     )
     best = np.flatnonzero(drawn["is_best"].to_numpy(dtype=bool))
-    labels = _labels(drawn["title"].tolist(), across, up, best)
+    labels = _labels(drawn["title"].tolist(), across, up, best, on_frontier(costs, errors))
     traces = [_frontier_line(costs, errors)]
     for family, slot in slots(drawn["family"]).items():
         rows = np.flatnonzero((drawn["family"] == family).to_numpy())
@@ -128,7 +129,11 @@ def _frontier_line(costs: NDArray[np.float64], errors: NDArray[np.float64]) -> t
 
 
 def _labels(
-    titles: list[str], x: NDArray[np.float64], y: NDArray[np.float64], best: NDArray[np.intp]
+    titles: list[str],
+    x: NDArray[np.float64],
+    y: NDArray[np.float64],
+    best: NDArray[np.intp],
+    kept: NDArray[np.intp],
 ) -> tuple[NDArray[Any], NDArray[Any]]:
     """Return each point's label and its side; no label where every side is taken.
 
@@ -136,10 +141,13 @@ def _labels(
     ----------
     x, y : where the points stand, from 0 to 1 across the chart
     best : those that the word "advised" stands below, to the left
+    kept : those that the dotted line joins, first across and then upwards
     """
     px, py = x * _WIDE, y * _TALL
     taken = [(a - 8, b - 8, a + 8, b + 8) for a, b in zip(px, py)]
     taken += [(a - 75, b - 54, a - 10, b - 10) for a, b in zip(px[best], py[best])]
+    for i, j in pairwise(kept):
+        taken += [(px[i], py[i], px[j], py[i]), (px[j], py[i], px[j], py[j])]
     texts, sides = np.full(len(px), "", dtype=object), np.full(len(px), _SIDES[0][0], dtype=object)
     for i in np.lexsort((px, py)):
         wide = 6.6 * len(titles[i])

@@ -231,9 +231,9 @@ def columns() -> dict[str, Any]:
         "name": st.column_config.TextColumn("method", pinned=True, width=256),
         "accuracy": number(format="percent", help="Share of test rows answered rightly."),
         "disagreements": number(
-            "differ, count", help="Answers that differ from the exact machine."
+            "differ, count", format="localized", help="Answers that differ from the exact machine."
         ),
-        "queries": number("of", help="Test rows asked about."),
+        "queries": number("of", format="localized", help="Test rows asked about."),
         "disagreement": number(
             "differ", format="percent", help="Share of answers that differ from the exact machine."
         ),

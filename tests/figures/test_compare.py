@@ -74,6 +74,22 @@ def test_labels_of_neighbours_stand_apart_and_inside():
     assert shown["a setting with a rather long name"].endswith("left"), "no label leaves the chart"
 
 
+def test_no_label_is_crossed_by_the_line_of_what_nothing_cheaper_beats():
+    points = _points().assign(cost=[500.0, 100.0, 104.0, 9_000.0], accuracy=[0.9, 0.8, 0.95, 0.7])
+    points["is_best"] = False
+    points["title"] = ["dear", "a name of some length", "best", "far"]
+    sides = {
+        text: side
+        for t in frontier(points, "cost").data
+        if t.text is not None
+        for text, side in zip(t.text, t.textposition, strict=True)
+    }
+    line = next(t for t in frontier(points, "cost").data if t.line.shape == "hv")
+    assert line.x.tolist() == pytest.approx([100, 104])
+    side = sides["a name of some length"]
+    assert side.endswith("left") or side == "bottom center", "the line goes right, then up"
+
+
 def test_a_label_without_room_is_left_to_the_pointer():
     points = pd.concat([_points()[:1]] * 12, ignore_index=True)
     points["title"] = [f"setting {i}" for i in range(12)]

@@ -120,9 +120,7 @@ def choose_rows(data: Dataset) -> None:
     if data.name == "sketch" and not st.session_state["drawn"].startswith(drawing.PAINTED):
         known.pop("noise")  # points stay where they were drawn
     with st.expander("Rows, noise and seed"):
-        st.number_input(
-            "Training rows", 20, 20_000, None, 100, key="n", placeholder="the set's own number"
-        )
+        st.number_input("Training rows", 20, 20_000, None, 100, key="n", placeholder="as it comes")
         if "noise" in known:
             st.number_input(
                 "Noise", 0.0, 200.0, None, key="noise", placeholder=f"{known['noise']:g}"

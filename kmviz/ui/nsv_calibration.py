@@ -60,11 +60,11 @@ def draw_all(problem: Problem, place: Any) -> None:
         too_few = _refused(problem)
         if too_few:
             state.replace("promise", NONE)
-        first, second = st.columns(2, vertical_alignment="bottom"), st.columns(2)
-        draw("calibration", first[0])
-        promised = draw("promise", second[0])
-        draw("margin", first[1], disabled=promised != NONE)
-        draw("confidence", second[1], disabled=promised == NONE)
+        draw("calibration", st)
+        promise, confidence = st.columns(2)
+        promised = draw("promise", promise)
+        draw("confidence", confidence, disabled=promised == NONE)
+        draw("margin", st, disabled=promised != NONE)
         if too_few:
             st.caption(too_few)
 

@@ -31,6 +31,10 @@ _NOTE = (
     "Click a point deep inside a class, then one near the line: asked in full, both cost the same. "
     "Nearest first, effort follows difficulty."
 )
+_DEAR = (
+    "Nearest first gains little with this machine: half of all spots take {half:,.0f} of {m:,} "
+    "values or more. A larger gamma, or another set, gives it more to gain."
+)
 _FULL = (
     "Each support vector asked pulls the sum to its own class: it turns back and forth, and only "
     "the last value is f(x)."
@@ -46,10 +50,10 @@ def payment(problem: Problem) -> None:
     whole = _rays(problem, counts, np.arange(m), "payment", f"In full: all {m:,} are asked")
     if is_small(problem):
         st.subheader("Press play: the same question, asked in two ways", anchor=False)
-        views, stop = _fast(problem, counts)
+        views, stop, said_of = _fast(problem, counts)
         said = [f"{min(int(k), stop):,}{', answered' * int(k >= stop)}" for k in counts]
         numbers["Nearest first"] = said
-        note = None if st.session_state["lesson"] else _NOTE  # a lesson asks first
+        note = None if st.session_state["lesson"] else said_of  # a lesson asks first
     else:
         st.subheader("Press play: one answer, paid in full", anchor=False)
         seen = [_latest(problem, counts)] if problem.image_shape else []
@@ -73,16 +77,23 @@ def is_small(problem: Problem) -> bool:
     return problem.is_plane and not is_drawn and len(problem.data.X_train) <= MOST_ROWS
 
 
-def _fast(problem: Problem, counts: NDArray[Any]) -> tuple[list[live.Chart], int]:
-    """Return the nearest support vectors asked, what an answer takes everywhere, and the stop."""
+def _fast(problem: Problem, counts: NDArray[Any]) -> tuple[list[live.Chart], int, str]:
+    """Return the nearest support vectors asked and what an answer takes everywhere, stop, note."""
     now = show(problem, "nsv", FAST)
     record = now.study.classifier(**READ).trace(problem.x)
-    title = f"Nearest first: {record.stop:,} of them settle it"
+    title = f"Nearest first: {record.stop:,} of them settle{'s' * (record.stop == 1)} it"
     asked = _rays(problem, counts, record.index[1 : record.stop + 1], "payment_fast", title)
     x, y, rows = grid(problem, CELLS)
     steps = study_of(now, rows, "map").read(**READ).steps.reshape(CELLS, CELLS)
     effort = effort_map(problem, x, y, steps)
-    return [asked, replace(effort, title="Nearest first: what each spot takes")], record.stop
+    views = [asked, replace(effort, title="Nearest first: what each spot takes")]
+    return views, record.stop, what_to_do(steps, problem.n_vectors)
+
+
+def what_to_do(steps: NDArray[Any], m: int) -> str:
+    """Say what to try; where most spots are dear, that this machine gains little."""
+    half = float(np.median(steps))
+    return _NOTE if half <= m / 2 else _DEAR.format(half=half, m=m)
 
 
 def partial_sums(problem: Problem) -> NDArray[np.float64]:

@@ -6,7 +6,7 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.svm import SVC
 
 from kmviz import lessons
-from kmviz.ui import live, problem
+from kmviz.ui import live, problem, start_views
 from tests.pages.helpers import (
     array,
     figure,
@@ -289,3 +289,9 @@ def test_the_weights_as_forces_are_drawn_once_they_are_asked_for():
     app.session_state["forces"] = True
     run(app)
     assert figure(app, "balance")["data"]
+
+
+def test_effort_is_said_to_follow_difficulty_only_where_it_does():
+    cheap, dear = np.array([[3, 9], [12, 40]]), np.array([[3, 70], [80, 90]])
+    assert "effort follows difficulty" in start_views.what_to_do(cheap, 100)
+    assert "half of all spots take 75 of 100 values or more" in start_views.what_to_do(dear, 100)

@@ -60,7 +60,7 @@ const LAYERS = {
   rule(context, layer, i, { area: { sx, sy, left, right, top, bottom }, theme }) {
     const [x, y, text = ""] = ["x", "y", "text"].map((name) => one(layer[name], i));
     const isLevel = x === undefined, place = near(isLevel ? sy(y) : sx(x));
-    const isLow = y < 0 || place < top + 16; // its word stands away from zero, and is not cut
+    const isLow = place < top + 16 || (y < 0 && place < bottom - 18); // away from zero, not cut
     const isAtEnd = isLevel ? !layer.at_start : place + context.measureText(text).width + 6 > right;
     context.strokeStyle = context.fillStyle = theme.named[layer.color];
     Object.assign(context, { lineWidth: 1.5, textAlign: isAtEnd ? "right" : "left" });

@@ -18,10 +18,10 @@ from kmviz.ui.params import Choice, Control, Number
 from kmviz.ui.problem import Problem
 
 CALIBRATIONS = {
-    "cross_fit": "training rows, each left out once",
+    "cross_fit": "rows, each left out once",
     "left_out": "one left-out tenth of them",
-    "train": "the training rows themselves, as published",
-    "generated": "these and generated rows that challenge",
+    "train": "training rows (published)",
+    "generated": "these and generated rows",
 }
 NONE = "none"
 

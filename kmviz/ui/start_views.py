@@ -31,9 +31,9 @@ _NOTE = (
     "Click a point deep inside a class, then one near the line: asked in full, both cost the same. "
     "Nearest first, effort follows difficulty."
 )
-_DEAR = (
-    "Nearest first gains little with this machine: half of all spots take {half:,.0f} of {m:,} "
-    "values or more. A larger gamma, or another set, gives it more to gain."
+_ALIKE = (
+    "Effort hardly follows difficulty with this machine: nearest first, most spots take {low:,.0f} "
+    "to {high:,.0f} of {m:,} values, near the line or not."
 )
 _FULL = (
     "Each support vector asked pulls the sum to its own class: it turns back and forth, and only "
@@ -91,9 +91,9 @@ def _fast(problem: Problem, counts: NDArray[Any]) -> tuple[list[live.Chart], int
 
 
 def what_to_do(steps: NDArray[Any], m: int) -> str:
-    """Say what to try; where most spots are dear, that this machine gains little."""
-    half = float(np.median(steps))
-    return _NOTE if half <= m / 2 else _DEAR.format(half=half, m=m)
+    """Say what to try; where most spots cost about the same, that they do."""
+    low, high = np.percentile(steps, [10, 90])
+    return _NOTE if high > 2 * low else _ALIKE.format(low=low, high=high, m=m)
 
 
 def partial_sums(problem: Problem) -> NDArray[np.float64]:

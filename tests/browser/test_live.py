@@ -313,6 +313,29 @@ def test_the_pointer_over_a_map_shows_who_answers_there(watched):
     expect(tip).to_be_hidden()
 
 
+def test_a_box_zooms_and_the_zoom_survives_a_move_until_it_is_reset(watched):
+    page, traffic = watched
+    traffic.clear()
+    box = root(page).locator('[data-kmviz-view="effort"] canvas').bounding_box()
+    point = "(root) => root.kmviz.place('effort', 0, 7)"
+    before = root(page).evaluate(point)
+    page.mouse.move(box["x"] + 0.4 * box["width"], box["y"] + 40)
+    page.mouse.down()
+    page.mouse.move(box["x"] + 0.9 * box["width"], box["y"] + 200, steps=4)
+    page.mouse.up()
+    zoomed = root(page).evaluate(point)
+    assert abs(zoomed[0] - before[0]) + abs(zoomed[1] - before[1]) > 20
+    page.wait_for_timeout(400)
+    assert traffic.sent == [], "the end of a box is no click"
+    press(page, "ArrowRight")
+    expect(page.get_by_text("Python heard 11")).to_be_visible()
+    press(page, "ArrowLeft")
+    expect(page.get_by_text("Python heard 10")).to_be_visible()
+    assert root(page).evaluate(point) == zoomed
+    root(page).get_by_role("button", name="reset zoom").click()
+    assert root(page).evaluate(point) == before
+
+
 def test_a_query_pointed_at_in_one_picture_is_ringed_in_the_others(visit):
     page = visit("/?w=10")
     ringed = "(root) => ['effort_map', 'tree_path', 'effort'].map((key) => root.kmviz.ringed(key))"

@@ -30,7 +30,7 @@ View = Chart | Images
 #: Each file one concern, in the order in which one needs the other.
 _FILES = (
     *("part", "decode", "theme", "canvas", "axes", "layers"),
-    *("pointer", "view", "slider", "live"),
+    *("pointer", "zoom", "view", "slider", "live"),
 )
 _HERE = Path(__file__).parent
 

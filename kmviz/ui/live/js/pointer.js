@@ -8,7 +8,7 @@ const NUMBERS = new Intl.NumberFormat("en", {
 function under(view, { offsetX, offsetY }) {
   const found = { words: "" };
   let nearest = Infinity;
-  for (let which = view.layers.length - 1; which >= 0; which--) {
+  for (let which = view.layers.length - 1; which >= 0 && !view.isDragged; which--) {
     const layer = view.layers[which], search = view.shown[which].codes ? cellAt : pointAt;
     const { away, spot, ...said } = search(view, layer, view.shown[which], offsetX, offsetY) ?? {};
     found.spot ??= spot;

@@ -14,6 +14,7 @@ class View {
       const { id, query } = under(this, event);
       this.live.clicked(this.spec.key, id ?? query);
     };
+    if (kind === "chart") zoomable(this);
   }
 
   load(spec) {
@@ -34,11 +35,11 @@ class View {
   }
 
   place() {
-    const { spec, canvas, width, theme: { named, shades, font } } = this;
+    const { spec, canvas, width, zoom, theme: { named, shades, font } } = this;
     const height = Math.max(spec.height, this.live.bar.present ? globalThis.innerHeight - 360 : 0);
     this.context = canvas.getContext("2d");
     this.context.font = font;
-    this.area = spec.layers ? areaOf(spec, width, height, this.context)
+    this.area = spec.layers ? areaOf({ ...spec, ...zoom }, width, height, this.context)
       : stripOf(spec, width);
     canvas.style.height = `${this.area.height}px`;
     sized(canvas, width, this.area.height).font = font;
@@ -49,6 +50,15 @@ class View {
     }
     this.legend.replaceChildren();
     spec.legend?.forEach((entry) => this.addEntry(entry));
+    if (zoom)
+      element("button", "entry", this.legend, "⟲ reset zoom").onclick = () => this.look(null);
+  }
+
+  // Looks closer, at a part of both axes, or at all of it.
+  look(zoom) {
+    this.zoom = zoom;
+    this.place();
+    this.draw(this.position);
   }
 
   // The colours of a scale and its ends, or a button that hides what it names.

@@ -31,6 +31,7 @@ import websockets
 from streamlit.proto.BackMsg_pb2 import BackMsg
 from streamlit.proto.ForwardMsg_pb2 import ForwardMsg
 
+from kmviz.ui.work import FOLLOWS
 from tests.browser.harness import serve_process
 
 PAGES = (
@@ -104,6 +105,8 @@ class Visitor:
                 kind, spent = heard.WhichOneof("type"), time.monotonic() - start
                 if kind == "delta" and heard.delta.new_element.WhichOneof("type") not in BARS:
                     latest = spent
+                if kind == "delta" and heard.delta.new_element.progress.text.startswith(FOLLOWS):
+                    drawn = drawn or latest  # what is left comes later, or with the next move
                 if kind == "page_info_changed":
                     self._note_others(heard.page_info_changed.query_string, choice)
                 if kind == "delta" and heard.delta.new_element.HasField("exception"):
@@ -111,8 +114,6 @@ class Visitor:
                     self.errors.append(f"{page} {choice}: {said.type} {said.message}")
                 if kind == "script_finished" and heard.script_finished != RUN_AGAIN:
                     return drawn or spent, spent
-                if kind == "script_finished":  # the rest was made after the page was drawn
-                    drawn = drawn or latest
 
     def _note_others(self, written: str, choice: dict[str, str]) -> None:
         """Note what the server writes into the address that this visitor did not choose."""

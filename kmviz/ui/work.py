@@ -47,6 +47,8 @@ _UNTIL = "kmviz.until"
 _PATIENCE, _TIMES = 2.0, 20.0
 #: Seconds that a page waits for its turn behind the work of others; the rest is then left.
 LONGEST = 15.0
+#: What the bar begins with under which a page that is drawn waits for the rest.
+FOLLOWS = "To follow"
 _LEFT = "Many ask this server at once: the rest of this page follows with your next move."
 
 
@@ -278,7 +280,7 @@ def catch_up() -> None:
         return
     patience = max(_PATIENCE, _TIMES * (time.thread_time() - session[_START]))
     until = session[_UNTIL] or time.monotonic() + LONGEST
-    with _bar("To follow") as show:
+    with _bar(FOLLOWS) as show:
         made = POOL.collect(wanted, show, patience, until)
     if not made:
         session[_PLACE].caption(_LEFT)

@@ -184,9 +184,9 @@ class PairsClassifier(ClassifierMixin, MachineRows):
             scores = self._by_class(self.decision_function(row))[0]
             top = np.sort(np.argsort(scores)[-2:])
             pair = (self.classes_[top[0]], self.classes_[top[1]])
-        if tuple(pair) not in self.pairs_:
+        if not np.iterable(pair) or (chosen := tuple(pair)) not in self.pairs_:
             raise ValueError(f"pair must be one of {self.pairs_}; got {pair!r}.")
-        return self.pairs_.index(tuple(pair))
+        return self.pairs_.index(chosen)
 
 
 def _has_probabilities(clf: Any) -> bool:

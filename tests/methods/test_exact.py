@@ -82,8 +82,9 @@ def test_many_classes_vote_as_scikit_learn():
     assert (clf.steps(X) == len(svc.support_)).all(), "each support vector once, for all pairs"
     assert clf.trace(X[0], pair=(0, 2)).exact == clf.machines_[1].decision_function(X[:1])[0]
     assert clf.trace(X[120]).exact in [m.decision_function(X[120:121])[0] for m in clf.machines_]
-    with pytest.raises(ValueError, match="pair"):
-        clf.trace(X[0], pair=(2, 0))
+    for other in ((2, 0), 1, (0, 1, 2)):
+        with pytest.raises(ValueError, match="pair must be one of"):
+            clf.trace(X[0], pair=other)
 
 
 def test_many_classes_of_an_estimator_without_pairs():

@@ -66,10 +66,13 @@ class MachineRows(BaseEstimator):
     def slim(self) -> Any:
         """Return a copy without the model that trained the machine: it answers, and no more.
 
-        What asks that model (an audit, its probabilities) is not to be had of the copy.
+        What asks that model (an audit, its probabilities) is not to be had of the copy. Local
+        machines replace no model.
         """
-        check_is_fitted(self, "engines_")
+        check_is_fitted(self)
         same = copy(self)
+        if not hasattr(self, "engines_"):
+            return same
         same.__dict__.pop("estimator_", None)
         same.estimator = None
         if hasattr(same, "original_"):

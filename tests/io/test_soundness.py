@@ -32,6 +32,14 @@ def test_what_was_not_touched_is_loaded(name):
     np.testing.assert_array_equal(again.predict(X), clf.predict(X))
 
 
+@pytest.mark.parametrize("name", [method.name for method in METHODS])
+def test_what_leaves_out_the_model_it_replaces_is_loaded(name):
+    clf = fitted(name)
+    again = kmviz.load(storage.dumps(clf, slim=True))
+    np.testing.assert_array_equal(again.predict(X), clf.predict(X))
+    assert getattr(again, "estimator_", None) is None
+
+
 def test_an_svc_that_counts_vectors_it_does_not_have():
     svc = SVC().fit(X, y)
     m = len(svc.support_)

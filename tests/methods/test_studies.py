@@ -11,7 +11,7 @@ from sklearn.base import clone
 from sklearn.datasets import load_digits, make_classification, make_moons
 from sklearn.svm import SVC
 
-from kmviz import SVTreeClassifier
+from kmviz import AnytimeClassifier, ReducedSetClassifier, SVTreeClassifier
 from kmviz.methods import progress
 from kmviz.methods.register import METHODS
 from kmviz.methods.study import Study
@@ -114,6 +114,29 @@ def test_a_fresh_fit_gives_what_was_read(name, data):
         np.testing.assert_array_equal(
             reading.outputs, fresh.decision_function(queries), f"{choice}={value}"
         )
+
+
+@pytest.mark.parametrize(
+    ("cls", "choice", "parameters"),
+    [
+        (AnytimeClassifier, "max_steps", {"max_steps": "auto"}),
+        (ReducedSetClassifier, "n_vectors", {"n_vectors": 0.1, "every_size": True}),
+    ],
+    ids=["anytime", "reduced"],
+)
+def test_pairs_of_different_sizes_are_read_as_far_as_a_fresh_fit_goes(cls, choice, parameters):
+    X, y = make_classification(
+        500, 5, n_informative=4, n_redundant=0, n_classes=4, n_clusters_per_class=1, flip_y=0.1,
+        random_state=2,
+    )  # fmt: skip
+    clf = cls(SVC(C=2.0), random_state=0, **parameters).fit(X[:400], y[:400])
+    study = clf.study(X[400:])
+    last = study.readings[choice][-1]
+    fresh = clone(clf).set_params(**{choice: last}).fit(X[:400], y[:400])
+    np.testing.assert_array_equal(study.read(**{choice: last}).steps, fresh.steps(X[400:]))
+    outputs = fresh.decision_function(X[400:])
+    np.testing.assert_array_equal(study.read(**{choice: last}).outputs, outputs)
+    np.testing.assert_array_equal(study.read().outputs, clf.decision_function(X[400:]))
 
 
 @by_name

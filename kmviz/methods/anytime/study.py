@@ -31,8 +31,15 @@ class AnytimeStudy(Study):
 
     @property
     def readings(self) -> Mapping[str, Values]:
-        """`max_steps`, from 1 to the size of the basis, or of the largest."""
-        last = max(engine.n_steps for engine in self.fitted.engines_)
+        """`max_steps`, from 1 to the size of the basis, or of the largest.
+
+        Under "auto" each pair of classes has a limit of its own: then up to the least of these.
+        """
+        engines = self.fitted.engines_
+        last = max(engine.n_steps for engine in engines)
+        if self.fitted.max_steps == "auto":
+            cut = [e.n_steps for e in engines if e.n_steps < e.machine.n_vectors]
+            last = min(cut, default=last)
         return {"max_steps": range(1, max(last, 1) + 1)}
 
     def closing(self) -> Closing:

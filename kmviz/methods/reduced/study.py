@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from numbers import Integral
 from typing import Any
 
 import numpy as np
@@ -16,6 +17,8 @@ THRESHOLDS = ("machine", "bayes")
 
 class ReducedStudy(Study):
     """Choices `n_vectors`, from 1 to as many as were found, and `threshold`.
+
+    Where a share of each machine was found, that is as many as for the smallest of them.
 
     A classifier fitted with `every_size=True` is, at every size, what a fresh fit with that
     `n_vectors` gives, to the bit. Without it a fresh fit with another `n_vectors` spends all its
@@ -37,8 +40,9 @@ class ReducedStudy(Study):
         own = self.fitted
         if own.vectors_ is not None or any(engine.path is None for engine in own.engines_):
             return {"n_vectors": (own.n_vectors,), "threshold": (own.threshold,)}
-        largest = max(engine.path.n_vectors for engine in own.engines_)
-        return {"n_vectors": range(1, largest + 1), "threshold": THRESHOLDS}
+        sizes = [engine.path.n_vectors for engine in own.engines_]
+        last = max(sizes) if isinstance(own.n_vectors, Integral) else min(sizes)
+        return {"n_vectors": range(1, last + 1), "threshold": THRESHOLDS}
 
     def _classifier(self, **choice: Any) -> Any:
         key = (choice["n_vectors"], choice["threshold"])

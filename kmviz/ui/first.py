@@ -2,12 +2,16 @@
 
 A browser that opens a page takes a second or more to load plotly.js, and draws nothing meanwhile.
 What a live slider draws needs none of it: where a page begins with one, its charts are sent a
-moment later.
+moment later, and the browser loads plotly.js in between. Where a page begins with a chart, the
+browser loads it while the page is made. Once it is there, nothing waits for it again: a visitor who
+goes from page to page has it.
 """
 
 from __future__ import annotations
 
 import time
+from functools import cache
+from pathlib import Path
 
 import streamlit as st
 
@@ -17,8 +21,15 @@ PAUSE = 1.5
 _OPENED, _SENT = "kmviz.opened", "kmviz.first_sent"
 
 
+@cache
+def library() -> str:
+    """Return the name of the file of Streamlit's that holds plotly.js; empty if there is none."""
+    scripts = Path(st.__file__).parent / "static" / "static" / "js"
+    return next((path.name for path in sorted(scripts.glob("PlotlyChart.*.js"))), "")
+
+
 def opened() -> None:
-    """Note that a page is opened, rather than run again."""
+    """Note that a browser opens its first page: it has no plotly.js yet."""
     st.session_state[_OPENED] = True
 
 

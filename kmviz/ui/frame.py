@@ -131,7 +131,8 @@ def _begin(
             beside()
         elif "a" in (own or {}):
             two.buttons()
-    parts.follow_theme()  # early: with it the browser loads what mounts the first picture
+    # Early: with it the browser loads what mounts the first picture.
+    parts.begin(is_live=menu.named(title).is_live)
     work.bars_here()
     lesson.begin(title, place)
     if state.lost_upload():

@@ -22,10 +22,14 @@ _CONFIG = {
 
 
 #: Streamlit fills in a chart's colours when it is new, and runs no page when a visitor turns it
-#: light or dark: this asks for a run.
+#: light or dark: this asks for a run. And it loads plotly.js, once a live picture says that it is
+#: drawn, or at once.
 _theme = st.components.v2.component(
     "kmviz.theme",
-    js="""export default function ({ setTriggerValue }) {
+    js="""export default function ({ data, setTriggerValue }) {
+  const beside = document.querySelector('script[type="module"][src]').src;
+  globalThis.kmvizDrawn = () => data.library && import(new URL(data.library, beside));
+  if (!data.isLive) globalThis.kmvizDrawn();
   const app = document.querySelector('[data-testid="stApp"]');
   const now = () => getComputedStyle(app).colorScheme;
   let drawn = now();
@@ -38,9 +42,15 @@ _theme = st.components.v2.component(
 )
 
 
-def follow_theme() -> None:
-    """Have the charts drawn anew as soon as the page turns light or dark."""
-    _theme(key="theme", on_turned_change=lambda: None)
+def begin(is_live: bool) -> None:
+    """Have plotly.js loaded in time, and charts drawn anew when the page turns light or dark.
+
+    Parameters
+    ----------
+    is_live : whether the page begins with a live picture, which needs none of plotly.js
+    """
+    said = {"library": first.library(), "isLive": is_live}
+    _theme(key="theme", data=said, on_turned_change=lambda: None)
 
 
 def chart(figure: Any, key: str, alt: str, on_select: Callable[[], None] | None = None) -> None:

@@ -109,6 +109,15 @@ def test_charts_are_drawn_in_the_colours_of_the_theme_and_follow_a_change_of_it(
     assert "#0072B2" in [color for _, color in page.evaluate(drawn)], "all are drawn anew"
 
 
+def test_what_is_loaded_ahead_is_what_the_charts_are_drawn_with(visit):
+    page = visit()
+    ahead = page.evaluate("async () => Object.keys((await kmvizDrawn()) ?? {})")
+    assert "PlotlyChart" in ahead
+    loaded = page.evaluate("""() => [...new Set(performance.getEntriesByType('resource')
+        .map((entry) => entry.name).filter((name) => name.includes('/PlotlyChart.')))]""")
+    assert len(loaded) == 1, "once, under one address"
+
+
 BROKEN = {
     "empty.csv": (b"", "empty"),
     "one_class.csv": (b"a,target\n1,x\n2,x\n3,x\n", "one class"),

@@ -1,10 +1,11 @@
-"""A page that was just opened sends its first picture a moment before its charts."""
+"""A browser's first page sends its first picture a moment before its charts."""
 
 import time
 
 import pytest
 from streamlit.testing.v1 import AppTest
 
+from kmviz.io.places import app_folder
 from kmviz.ui import first
 
 
@@ -49,3 +50,19 @@ def test_what_took_as_long_is_not_waited_for_again(monkeypatch):
     first.wait()
     assert time.monotonic() - start < 0.1
     assert not kept
+
+
+def test_only_the_first_page_of_a_browser_waits(monkeypatch):
+    opened = []
+    monkeypatch.setattr(first, "opened", lambda: opened.append(True))
+    app = AppTest.from_file(str(app_folder() / "app.py"), default_timeout=60).run()
+    assert len(opened) == 1
+    app.switch_page("pages/7_Papers.py").run()
+    app.run()
+    assert app.title[0].value == "Ours beside theirs"
+    assert len(opened) == 1, "plotly.js is there"
+
+
+def test_the_file_that_holds_plotly_is_one_of_streamlits():
+    assert first.library().startswith("PlotlyChart.")
+    assert first.library().endswith(".js")

@@ -40,7 +40,10 @@ class Live {
     this.moves = Math.max(this.moves, stand.heard);
     const theme = readTheme(this.root);
     if (theme) this.views.forEach((view) => view.fit(theme));
+    const wasDrawn = this.root.dataset.value;
     this.draw();
+    if (!wasDrawn && this.root.dataset.value) // and once it is seen: the page's charts may load
+      requestAnimationFrame(() => setTimeout(() => globalThis.kmvizDrawn?.()));
   }
 
   // Plays, or shows the next picture where there is room for one only.

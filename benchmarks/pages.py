@@ -49,7 +49,15 @@ LIMIT = 60.0
 #: Where a number begins that stands empty.
 _FROM = 10
 
-_PICTURE = ".js-plotly-plot .main-svg, [data-kmviz-live][data-value]"
+#: Notes the frame in which the first picture is on the page.
+_LOOK = """() => {
+    const live = '[class*="st-key-live_"] *', drawn = '[data-kmviz-live][data-value]';
+    const isThere = () => document.querySelector('.js-plotly-plot .main-svg')
+        || [...document.querySelectorAll(live)].some((e) => e.shadowRoot?.querySelector(drawn));
+    const look = () => (isThere() ? performance.mark('picture') : requestAnimationFrame(look));
+    requestAnimationFrame(look);
+}"""
+_SEEN = "() => performance.getEntriesByName('picture')[0]?.startTime"
 _MOVE = """async (input) => {
     const root = input.closest('[data-kmviz-live]'), spent = [];
     const frame = () => new Promise(requestAnimationFrame);
@@ -159,18 +167,22 @@ def _opened(browser: Browser, url: str, received: list[int], sent: list[int]) ->
         socket.on("framesent", lambda frame: sent.append(len(frame)))
 
     page.on("websocket", watch)
+    page.add_init_script(f"({_LOOK})()")
     page.goto(url)
     return page
+
+
+def _first_picture(page: Page) -> float:
+    """Return the seconds from asking for a page to its first picture, as the browser took them."""
+    return page.wait_for_function(_SEEN).json_value() / 1_000
 
 
 def _cold(browser: Browser, url: str, pid: int) -> dict[str, Any]:
     spent, start = _cpu_seconds(pid), time.perf_counter()
     page = _opened(browser, url, [], [])
-    page.locator(_PICTURE).first.wait_for()
-    picture = time.perf_counter() - start
+    found = {"first_picture_cold_s": _first_picture(page)}
     settle(page)
-    found = {
-        "first_picture_cold_s": picture,
+    found |= {
         "whole_page_cold_s": time.perf_counter() - start,
         "server_cpu_s": _cpu_seconds(pid) - spent,
     }
@@ -181,10 +193,8 @@ def _cold(browser: Browser, url: str, pid: int) -> dict[str, Any]:
 def _warm(browser: Browser, url: str, param: str) -> dict[str, Any]:
     received: list[int] = []
     sent: list[int] = []
-    start = time.perf_counter()
     page = _opened(browser, url, received, sent)
-    page.locator(_PICTURE).first.wait_for()
-    found: dict[str, Any] = {"first_picture_warm_s": time.perf_counter() - start}
+    found: dict[str, Any] = {"first_picture_warm_s": _first_picture(page)}
     settle(page)
     found["first_load_kB"] = sum(received) / 1e3
     if param:

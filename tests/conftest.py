@@ -77,7 +77,7 @@ def _components_are_looked_for_once() -> Iterator[None]:
 @pytest.fixture(scope="session", autouse=True)
 def _no_browser_is_waited_for() -> Iterator[None]:
     """Pages that a test runs are drawn in no browser."""
-    with patch.object(first, "PAUSE", 0.0):
+    with patch.multiple(first, PAUSE=0.0, SHORT=0.0):
         yield
 
 

@@ -3,8 +3,8 @@
 A browser that opens a page takes a second or more to load plotly.js, and draws nothing meanwhile.
 What a live slider draws needs none of it: where a page begins with one, its charts are sent a
 moment later, and the browser loads plotly.js in between. Where a page begins with a chart, the
-browser loads it while the page is made. Once it is there, nothing waits for it again: a visitor who
-goes from page to page has it.
+browser loads it while the page is made. A visitor who goes from page to page has it: then the
+charts wait for the picture alone, which they would keep from being drawn.
 """
 
 from __future__ import annotations
@@ -15,8 +15,9 @@ from pathlib import Path
 
 import streamlit as st
 
-#: Seconds that a browser has for the first picture before the charts come.
-PAUSE = 1.5
+#: Seconds that a browser has for the first picture before the charts come: to draw it and load
+#: plotly.js, and to draw it.
+PAUSE, SHORT = 1.5, 0.4
 
 _OPENED, _SENT = "kmviz.opened", "kmviz.first_sent"
 
@@ -28,19 +29,25 @@ def library() -> str:
     return next((path.name for path in sorted(scripts.glob("PlotlyChart.*.js"))), "")
 
 
-def opened() -> None:
-    """Note that a browser opens its first page: it has no plotly.js yet."""
-    st.session_state[_OPENED] = True
+def opened(is_loaded: bool) -> None:
+    """Note that a page is opened, rather than run again.
+
+    Parameters
+    ----------
+    is_loaded : whether the browser has plotly.js, of a page before
+    """
+    st.session_state[_OPENED] = SHORT if is_loaded else PAUSE
 
 
 def sent() -> None:
     """Note that a picture without plotly.js was sent."""
-    if st.session_state.pop(_OPENED, False):
-        st.session_state[_SENT] = time.monotonic()
+    pause = st.session_state.pop(_OPENED, None)
+    if pause is not None:
+        st.session_state[_SENT] = time.monotonic() + pause
 
 
 def wait() -> None:
     """Leave the browser to the first picture of a page that was just opened."""
-    since = st.session_state.pop(_SENT, None)
-    if since is not None:
-        time.sleep(max(0.0, since + PAUSE - time.monotonic()))
+    until = st.session_state.pop(_SENT, None)
+    if until is not None:
+        time.sleep(max(0.0, until - time.monotonic()))

@@ -95,9 +95,8 @@ def arrive(
     session[_CONTROLS] = controls = defaults.shared(data_names()) | dict(own or {})
     plain: dict[str, Any] = {n: getattr(one, "param", one) for n, one in controls.items()}
     is_new = _PARAMS not in session or session[_PARAMS][0] != title
-    if _PARAMS not in session:
-        first.opened()
     if is_new:
+        first.opened(is_loaded=_PARAMS in session)
         session[_LOOSE] = {}
         _pass(session.get(_SEEN))
     url = st.query_params.to_dict() if is_new else _url()

@@ -1,4 +1,4 @@
-"""A browser's first page sends its first picture a moment before its charts."""
+"""A page that was just opened sends its first picture a moment before its charts."""
 
 import time
 
@@ -18,7 +18,7 @@ def a_page():
 
     start = time.monotonic()
     if st.session_state.get("is_opened", True):
-        first.opened()
+        first.opened(is_loaded=False)
     if st.session_state.get("has_picture", True):
         first.sent()
     first.wait()
@@ -43,7 +43,7 @@ def test_what_took_as_long_is_not_waited_for_again(monkeypatch):
     monkeypatch.setattr(first, "PAUSE", 0.3)
     kept = {}
     monkeypatch.setattr(first.st, "session_state", kept)
-    first.opened()
+    first.opened(is_loaded=False)
     first.sent()
     time.sleep(0.3)
     start = time.monotonic()
@@ -52,15 +52,26 @@ def test_what_took_as_long_is_not_waited_for_again(monkeypatch):
     assert not kept
 
 
-def test_only_the_first_page_of_a_browser_waits(monkeypatch):
+def test_only_the_first_page_of_a_browser_waits_for_plotly(monkeypatch):
     opened = []
-    monkeypatch.setattr(first, "opened", lambda: opened.append(True))
+    monkeypatch.setattr(first, "opened", lambda is_loaded: opened.append(is_loaded))
     app = AppTest.from_file(str(app_folder() / "app.py"), default_timeout=60).run()
-    assert len(opened) == 1
+    assert opened == [False]
     app.switch_page("pages/7_Papers.py").run()
     app.run()
     assert app.title[0].value == "Ours beside theirs"
-    assert len(opened) == 1, "plotly.js is there"
+    assert opened == [False, True], "plotly.js is there; and a page that runs again is none opened"
+
+
+def test_a_page_after_the_first_waits_for_its_picture_alone(monkeypatch):
+    monkeypatch.setattr(first, "PAUSE", 30.0)
+    monkeypatch.setattr(first, "SHORT", 0.3)
+    monkeypatch.setattr(first.st, "session_state", {})
+    first.opened(is_loaded=True)
+    first.sent()
+    start = time.monotonic()
+    first.wait()
+    assert 0.2 < time.monotonic() - start < 10.0
 
 
 def test_the_file_that_holds_plotly_is_one_of_streamlits():

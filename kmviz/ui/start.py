@@ -10,6 +10,7 @@ import streamlit as st
 from kmviz import lessons
 from kmviz.figures.effort import effort
 from kmviz.figures.forces import balance as figure
+from kmviz.kernels import RBF, Linear, Normalized, Polynomial
 from kmviz.machines.forces import forces
 from kmviz.ui import lesson
 from kmviz.ui.menu import COMPARE, METHOD_PAGES, page_link
@@ -63,7 +64,8 @@ def machine_card(problem: Problem) -> None:
     with st.container(border=True, height="stretch"):
         st.subheader("The machine", anchor=False)
         st.latex(rf"f(x) = \sum_{{i=1}}^{{{problem.n_vectors}}} \beta_i\, K(x_i, x) - b")
-        st.caption(f"K: {_kernel_text(problem.machine.kernel)}. The sign of f(x) is the class.")
+        st.latex(rf"\begin{{gathered}}{kernel_formula(problem.machine.kernel)}\end{{gathered}}")
+        st.caption("K says how alike two rows are. The sign of f(x) is the class.")
 
 
 def balance(problem: Problem) -> None:
@@ -141,10 +143,26 @@ def ways_on() -> None:
                 st.caption(page.line)
 
 
-def _kernel_text(kernel: Any) -> str:
-    inner = getattr(kernel, "kernel", None)
-    if inner is not None:
-        return f"normalised {_kernel_text(inner)}"
-    values = {k: getattr(kernel, k) for k in ("gamma", "degree", "coef0") if hasattr(kernel, k)}
-    words = ", ".join(f"{name} {value:.3g}" for name, value in values.items())
-    return " with ".join(part for part in (type(kernel).__name__.lower(), words) if part)
+def kernel_formula(kernel: Any, name: str = "K") -> str:
+    r"""Return a kernel as lines of LaTeX, with its numbers; one that is none of ours by its name.
+
+    Examples
+    --------
+    >>> print(kernel_formula(RBF(2.0)))
+    K(x_i, x) = e^{-2\,\|x_i - x\|^2}
+    >>> print(kernel_formula(Polynomial(degree=3, gamma=0.5, coef0=1.0)))
+    K(x_i, x) = (0.5\,x_i \cdot x + 1)^{3}
+    """
+    start = f"{name}(x_i, x) = "
+    match kernel:
+        case RBF():
+            return rf"{start}e^{{-{kernel.gamma:.3g}\,\|x_i - x\|^2}}"
+        case Polynomial():
+            times = "" if kernel.gamma == 1 else rf"{kernel.gamma:.3g}\,"
+            return rf"{start}({times}x_i \cdot x + {kernel.coef0:.3g})^{{{kernel.degree}}}"
+        case Linear():
+            return rf"{start}x_i \cdot x"
+        case Normalized():
+            whole = r"\frac{P(x_i, x)}{\sqrt{P(x_i, x_i)\,P(x, x)}}"
+            return rf"{start}{whole} \\[2ex] {kernel_formula(kernel.kernel, 'P')}"
+    return rf"{start}\text{{{type(kernel).__name__}}}(x_i, x)"

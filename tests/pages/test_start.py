@@ -6,7 +6,8 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.svm import SVC
 
 from kmviz import lessons
-from kmviz.ui import live, problem, start_views
+from kmviz.kernels import RBF, Linear, Normalized, Polynomial, Sigmoid
+from kmviz.ui import live, problem, start, start_views
 from tests.pages.helpers import (
     array,
     figure,
@@ -295,3 +296,17 @@ def test_effort_is_said_to_follow_difficulty_only_where_it_does():
     various, alike = np.array([[3, 9], [12, 40]]), np.full((4, 4), 70)
     assert "effort follows difficulty" in start_views.what_to_do(various, 100)
     assert "most spots take 70 to 70 of 100 values" in start_views.what_to_do(alike, 100)
+
+
+@pytest.mark.parametrize(
+    ("kernel", "formula"),
+    [
+        (RBF(2.0), r"K(x_i, x) = e^{-2\,\|x_i - x\|^2}"),
+        (Linear(), r"K(x_i, x) = x_i \cdot x"),
+        (Polynomial(3, 1.0, 0.5), r"K(x_i, x) = (x_i \cdot x + 0.5)^{3}"),
+        (Normalized(Polynomial(9)), r"P(x_i, x) = (x_i \cdot x + 1)^{9}"),
+        (Sigmoid(1.0), r"\text{Sigmoid}(x_i, x)"),
+    ],
+)
+def test_the_kernel_is_said_as_a_formula_with_its_numbers(kernel, formula):
+    assert formula in start.kernel_formula(kernel)

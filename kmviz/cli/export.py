@@ -9,6 +9,7 @@ from typing import Any
 from kmviz.cli.console import BadInput, Console
 from kmviz.io.export import ExportError, export
 from kmviz.io.storage import load
+from kmviz.io.table import TableClassifier
 
 
 def add_to(commands: Any) -> None:
@@ -26,9 +27,12 @@ def add_to(commands: Any) -> None:
 
 def run(options: argparse.Namespace, console: Console) -> int:
     """Load, write, say so."""
+    model = load(options.model)
     try:
-        export(load(options.model), options.out)
-    except (ExportError, ImportError) as error:
+        export(model, options.out)
+    except (ExportError, ImportError, TypeError) as error:
         raise BadInput(str(error)) from error
     print(f"written     {options.out}")
+    if isinstance(model, TableClassifier):
+        print(f"columns     {', '.join(model.encoder.feature_names)}")
     return 0

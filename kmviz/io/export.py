@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import warnings
+from copy import copy
 from pathlib import Path
 from typing import Any
 
@@ -11,6 +12,7 @@ import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
 from kmviz.io.c_source import c_source
+from kmviz.io.table import TableClassifier
 from kmviz.io.whole import written_whole
 from kmviz.kernels import is_known
 from kmviz.methods.exact import ExactClassifier
@@ -34,7 +36,8 @@ def export(clf: Any, path: str | os.PathLike[str]) -> None:
     Parameters
     ----------
     clf : ExactClassifier, ReducedSetClassifier or SVTreeClassifier
-        Fitted. Of an SVC, the exact machine: `ExactClassifier(FrozenEstimator(svc)).fit(X)`.
+        Fitted. Of an SVC, the exact machine: `ExactClassifier(FrozenEstimator(svc)).fit(X)`. Of
+        what reads a table, what is behind its encoder: rows are those that the encoder makes.
     path : path
         `.c` writes one C99 file that needs the C library alone: float32 tables, `kmviz_predict`
         and `kmviz_decision`. Scalers and projections before the machine are in it; other steps
@@ -63,6 +66,8 @@ def export(clf: Any, path: str | os.PathLike[str]) -> None:
     place = Path(path)
     if place.suffix not in FORMS:
         raise ExportError(f"{place.name} must end in .c or .onnx; save() writes .skops.")
+    if isinstance(clf, TableClassifier):
+        clf = _named(clf)
     check_is_fitted(clf)
     if not isinstance(clf, FORMS[place.suffix]):
         known = ", ".join(cls.__name__ for cls in FORMS[place.suffix])
@@ -73,6 +78,14 @@ def export(clf: Any, path: str | os.PathLike[str]) -> None:
     content = _c(clf) if place.suffix == ".c" else _onnx(clf)
     with written_whole(place) as temporary:
         temporary.write_bytes(content)
+
+
+def _named(table: TableClassifier) -> Any:
+    """Return what is behind a table's encoder, with the classes as the table names them."""
+    same = copy(table.classifier)
+    if hasattr(same, "engines_"):
+        same.classes_ = table.classes_
+    return same
 
 
 def _c(clf: Any) -> bytes:

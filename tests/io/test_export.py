@@ -176,3 +176,25 @@ def test_the_command_writes_a_stored_model(tmp_path, capsys):
     assert "kmviz_predict" in (tmp_path / "model.c").read_text()
     assert main(["-q", "export", str(tmp_path / "model.skops"), str(tmp_path / "model.py")]) == 2
     assert "must end in .c or .onnx" in capsys.readouterr().err
+
+
+def test_a_model_that_was_fitted_to_a_table_is_written_with_the_names_of_its_classes(
+    tmp_path, capsys
+):
+    X, y = MOONS
+    rows = [f"{a},{b},{'upper' if c else 'lower'}" for (a, b), c in zip(X, y, strict=True)]
+    table, model, out = (tmp_path / name for name in ("moons.csv", "m.skops", "m.c"))
+    table.write_text("\n".join(["left,right,class", *rows]))
+    assert main(["-q", "fit", str(table), "--method", "exact", "--out", str(model)]) == 0
+    assert main(["-q", "export", str(model), str(out)]) == 0
+    assert "columns     left, right\n" in capsys.readouterr().out
+    assert '{"lower", "upper"}' in out.read_text()
+
+
+def test_what_is_no_classifier_at_all_is_refused_by_the_command_in_a_line(tmp_path, capsys):
+    kmviz.save(SVC().fit(*MOONS), tmp_path / "svc.skops")
+    kmviz.save(StandardScaler().fit(MOONS[0]), tmp_path / "scaler.skops")
+    for name in ("svc", "scaler"):
+        command = ["-q", "export", str(tmp_path / f"{name}.skops"), str(tmp_path / "m.c")]
+        assert main(command) == 2
+        assert capsys.readouterr().err.count("\n") == 1

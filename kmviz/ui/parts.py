@@ -65,8 +65,8 @@ def chart(figure: Any, key: str, alt: str, on_select: Callable[[], None] | None 
     options: dict[str, Any] = {}
     if on_select is not None:
         options = {"on_select": on_select, "selection_mode": "points"}
-    # What was zoomed or hidden stays so where the browser keeps the chart: Streamlit builds one anew
-    # whose figure changes, live pictures it does not. A chart that says nothing new keeps its
+    # What was zoomed or hidden stays so where the browser keeps the chart: Streamlit builds it anew
+    # where its figure changes, but not live pictures. A chart that says nothing new keeps its
     # colours: in the other theme each is new.
     rows = " ".join(str(st.session_state.get(name)) for name in _ROWS)
     figure.update_layout(uirevision=rows, meta=st.context.theme.type)

@@ -79,13 +79,13 @@ def test_what_takes_long_does_not_keep_others_waiting(monkeypatch):
 
 
 def started(pool, name, make, is_last):
-    """A thread that asks for one thing, once the pool has it."""
+    """A thread that asks for one thing, once the pool has it, or had it."""
     ask = (
         (lambda: pool.collect({name: make}, None, 9)) if is_last else lambda: pool.wait(name, make)
     )
     thread = threading.Thread(target=ask, daemon=True)
     thread.start()
-    while name not in pool._jobs:
+    while name not in pool._jobs and thread.is_alive():
         time.sleep(0.001)
     return thread
 

@@ -7,7 +7,7 @@ import pytest
 
 from kmviz.methods.anytime import AnytimeClassifier
 from kmviz.methods.anytime.study import AnytimeStudy
-from kmviz.ui import live
+from kmviz.ui import live, work
 from kmviz.ui.anytime_views import positions
 from tests.pages.helpers import array, figure, live_arrays, live_at, metric, open_page, run, trace
 
@@ -57,10 +57,12 @@ def test_the_step_only_reads_again(page, monkeypatch):
     assert page.query_params["step"] in ("9", ["9"])
 
 
-def test_another_query_and_its_step_have_the_same_readings_and_map(page, monkeypatch):
+def test_another_query_and_its_step_have_the_same_readings_and_map(monkeypatch):
     def refuse(*_, **__):
         raise AssertionError("another query had all queries read again")
 
+    monkeypatch.setattr(work, "_shared", work.Kept(work.SHARED_BYTES))  # nothing has to make room
+    page = open_page(PAGE, data="banana")
     monkeypatch.setattr(AnytimeStudy, "frames", refuse)
     monkeypatch.setattr(AnytimeStudy, "__init__", refuse)
     last = int(live_arrays(page, "step", "bar")["texts"]["words"][-1])

@@ -80,9 +80,10 @@ def store(name: str, table: pd.DataFrame, command: str, smaller: bool = False) -
     What a full run has stored is not replaced by a `smaller` table.
     """
     RESULTS.mkdir(exist_ok=True)
-    path, full = RESULTS / f"{name}.csv", command.replace("run.py", "run.py --full")
-    if smaller and path.exists() and path.read_text("utf-8").partition("\n")[0] == f"# {full}":
-        print(f"{name} stays as `{full}` stored it.", file=sys.stderr, flush=True)
+    path = RESULTS / f"{name}.csv"
+    stored = path.read_text("utf-8").partition("\n")[0] if path.exists() else ""
+    if smaller and " --full " in stored:
+        print(f"{name} stays as `{stored[2:]}` stored it.", file=sys.stderr, flush=True)
         return
     named = any(label is not None for label in table.index.names)
     head = f"# {command}\n# {machine()}\n"

@@ -54,6 +54,10 @@ def test_a_smaller_table_does_not_replace_a_full_one(runner, capsys):
     stored = runner.RESULTS / "good_table.csv"
     assert pd.read_csv(stored, comment="#")["x"].tolist() == [2.0]
     assert "stays as `python benchmarks/run.py --full good`" in capsys.readouterr().err
+    alone = "# python benchmarks/run.py --full good --table good_table\nx\n3.0\n"
+    stored.write_text(alone)  # as a full run stores a table that was made by itself
+    assert runner.run(["good"]) == 0
+    assert stored.read_text() == alone
     good = runner.HERE / "good.py"
     good.write_text(good.read_text() + "ONE_SIZE = True\n")
     assert runner.run(["good"]) == 0

@@ -111,7 +111,7 @@ class KernelTreeClassifier(MachineClassifier):
             return summed
         rows = problem.X[:: -(-len(problem.X) // COUNTED)]
         tree = KernelTreeEngine(machine, self.leaf_size).usual(rows)
-        return tree if tree.price(rows) < price_of_sum(summed, rows) else summed
+        return tree if tree.price < price_of_sum(summed, rows) else summed
 
     @property
     def uses_tree_(self) -> Any:
@@ -204,6 +204,7 @@ class KernelTreeEngine:
     beta: Floats
     radius: float
     overhead: float = 0.0
+    price: float = 0.0
 
     def __init__(self, machine: KernelMachine, leaf_size: int) -> None:
         self.machine = machine
@@ -232,16 +233,15 @@ class KernelTreeEngine:
         within("n_roots", tree.n_roots, 1, n + 1)
 
     def usual(self, X: NDArray[Any]) -> KernelTreeEngine:
-        """Return a copy that knows how many nodes rows open that stand for queries."""
-        known = copy(self)
-        known.overhead = NODE_COST * float(self._closed(X)[2].mean())
-        return known
+        """Return a copy that knows what rows take that stand for queries.
 
-    def price(self, X: NDArray[Any]) -> float:
-        """Return what a row takes, by the prices above."""
-        d, (_, steps, looked) = self.vectors.shape[1], self._closed(X)
+        How many nodes they open (`overhead`), and what a row takes by the prices above (`price`).
+        """
+        known, d, (_, steps, looked) = copy(self), self.vectors.shape[1], self._closed(X)
         nodes, values = float(looked.mean()), float(steps.mean())
-        return _price(TREE, d) + nodes * _price(NODE, d) + values * _price(VALUE, d)
+        known.overhead = NODE_COST * nodes
+        known.price = _price(TREE, d) + nodes * _price(NODE, d) + values * _price(VALUE, d)
+        return known
 
     def run(self, X: NDArray[Any]) -> tuple[Floats, Ints]:
         output, steps, _ = self._closed(X)

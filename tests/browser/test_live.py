@@ -10,6 +10,7 @@ import numpy as np
 import pytest
 from playwright.sync_api import Locator, Page, expect
 
+from kmviz.ui import live
 from tests.browser.harness import parameter, serve, settle
 from tests.browser.live_demo.arrays import SIDE, WINDOWS, arrays
 
@@ -311,6 +312,24 @@ def test_the_pointer_over_a_map_shows_who_answers_there(watched):
     expect(page.get_by_text("('effort_map', 3)")).to_be_visible()
     page.mouse.move(2, 2)
     expect(tip).to_be_hidden()
+
+
+PART = """(page, [source, axis, ends]) => new Function(
+    `${source}; return partOf(${JSON.stringify(axis)}, ${JSON.stringify(ends)}).ticks`)()"""
+
+
+def test_a_part_of_an_axis_has_ticks_of_its_own(watched):
+    page, _ = watched
+
+    def ticks(ends, **axis):
+        said = [live.source("pointer", "zoom"), {"ticks": [], **axis}, ends]
+        return root(page).evaluate(PART, said)
+
+    assert ticks([3.9, 2.2]) == [[2.5, "2.5"], [3, "3"], [3.5, "3.5"]]
+    assert ticks([2.2, 3.9], whole=True) == [[3, "3"]], "nothing between what is counted"
+    assert ticks([-3.2, -1.8], whole=True) == [[-3, "−3"], [-2, "−2"]]
+    powers = [[1, "1"], [2, "2"], [5, "5"], [10, "10"]]
+    assert ticks([1.5, 8], log=True, ticks=powers) == powers[1:3]
 
 
 def test_a_box_zooms_and_the_zoom_survives_a_move_until_it_is_reset(watched):

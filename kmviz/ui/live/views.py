@@ -133,6 +133,7 @@ def _axis(axis: Axis, drawn: list[list[NDArray[Any]]], most: float) -> dict[str,
     return {
         "title": axis.title,
         "range": [low, high],
+        "whole": axis.whole,
         "ticks": [] if axis.hidden else ticks(low, high, most, axis.log, axis.whole),
         "log": axis.log,
         "hidden": axis.hidden,

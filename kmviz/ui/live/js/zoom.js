@@ -8,10 +8,11 @@ function partOf(axis, ends) {
   let ticks = axis.ticks.filter(([value]) => value >= low && value <= high);
   if (!axis.log || ticks.length < 2) {
     const power = 10 ** Math.floor(Math.log10(rough));
-    const step = power * [1, 2, 5, 10].find((digit) => digit * power >= 0.999 * rough);
+    const digit = [1, 2, 5, 10].find((digit) => digit * power >= 0.999 * rough);
+    const step = Math.max(digit * power, axis.whole ? 1 : 0); // nothing between what is counted
     ticks = [];
     for (let k = Math.ceil(low / step); k * step <= high; k++)
-      ticks.push([k * step, NUMBERS.format(k * step)]);
+      ticks.push([k * step, NUMBERS.format(k * step).replace("-", "−")]);
   }
   return { ...axis, range: [low, high], ticks };
 }

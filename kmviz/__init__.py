@@ -32,7 +32,6 @@ if TYPE_CHECKING:  # the same names again, for those who read types
         LocalNoiseReducer as LocalNoiseReducer,
         PartitionedFaLK as PartitionedFaLK,
     )
-    from kmviz.methods.kernel_tree import KernelTreeClassifier as KernelTreeClassifier
     from kmviz.methods.nsv import NSVClassifier as NSVClassifier
     from kmviz.methods.reduced import (
         ReducedSetClassifier as ReducedSetClassifier,
@@ -47,7 +46,6 @@ if TYPE_CHECKING:  # the same names again, for those who read types
         SparseSVMClassifier as SparseSVMClassifier,
         SubsampledSVC as SubsampledSVC,
     )
-    from kmviz.methods.scores import ExactScores as ExactScores
     from kmviz.methods.svtree import SVTreeClassifier as SVTreeClassifier
     from kmviz.methods.virtual import VirtualSVClassifier as VirtualSVClassifier
 
@@ -62,11 +60,9 @@ _HOMES = {
     "CoreVectorClassifier": "kmviz.methods.rivals",
     "ExactClassifier": "kmviz.methods.exact",
     "ExactRegressor": "kmviz.methods.exact",
-    "ExactScores": "kmviz.methods.scores",
     "FaLKClassifier": "kmviz.methods.falk",
     "KNNSVMClassifier": "kmviz.methods.falk",
     "KernelMachine": "kmviz.machines",
-    "KernelTreeClassifier": "kmviz.methods.kernel_tree",
     "LaSVMClassifier": "kmviz.methods.rivals",
     "LocalNoiseReducer": "kmviz.methods.falk",
     "NSVClassifier": "kmviz.methods.nsv",

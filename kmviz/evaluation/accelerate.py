@@ -14,7 +14,7 @@ from typing import Any, Literal, cast
 import numpy as np
 from sklearn.base import is_regressor
 from sklearn.frozen import FrozenEstimator
-from sklearn.model_selection import FixedThresholdClassifier
+from sklearn.model_selection import FixedThresholdClassifier, TunedThresholdClassifierCV
 from sklearn.utils import _safe_indexing
 from sklearn.utils.validation import _num_samples
 
@@ -25,16 +25,17 @@ from kmviz.evaluation.joined import quickened
 from kmviz.evaluation.trial import PromiseWarning, Trial, tried, warn_few_rows
 from kmviz.evaluation.values import Asked, fastest_values
 from kmviz.machines.inside import joins_several
-from kmviz.machines.unwrap import last_step
+from kmviz.machines.unwrap import chain, last_step
 from kmviz.methods import progress
-from kmviz.methods.base import MachineClassifier
 from kmviz.methods.exact import ExactClassifier
 from kmviz.methods.promise import Promise
 from kmviz.methods.register import METHODS
-from kmviz.methods.scores import ExactScores
 
 #: Times faster than the model's own `predict` below which the model itself is returned.
 WORTH = 1.05
+
+#: Models whose class does not change where the score of the machine inside is 0.
+OWN_THRESHOLD = (FixedThresholdClassifier, TunedThresholdClassifierCV)
 
 #: Share of the support vectors among X from which on X counts as rows of the training.
 TRAINING_SHARE = 0.05
@@ -51,7 +52,6 @@ def accelerate(
     target: Literal["label", "score"] = "label",
     tolerance: float | None = None,
     threshold: float | None = None,
-    exact_scores: bool = False,
     random_state: int | None = 0,
 ) -> Any:
     """Make a fitted kernel machine fast, and say what that may change.
@@ -94,9 +94,6 @@ def accelerate(
     threshold : float, optional
         Answers the second of two classes where the score is above this, in place of 0; the
         promise is about these labels.
-    exact_scores : bool
-        Whether `decision_function` of the result is the exact machine's, at the price of all
-        support vectors for the rows asked for. `predict` stays fast. See `ExactScores`.
     random_state : int or None
         Which rows calibrate and which decide.
 
@@ -124,8 +121,8 @@ def accelerate(
     Notes
     -----
     The promise is about labels. `decision_function` of a fast method is a score of its own, with
-    the machine's sign but not its size: rank or calibrate with `exact_scores=True` or
-    `target="score"`.
+    the machine's sign but not its size: `exact_function` of the result gives the exact machine's
+    scores of a few rows, `target="score"` scores of all rows.
 
     Examples
     --------
@@ -143,7 +140,7 @@ def accelerate(
         raise ValueError(f"confidence is a share between 0 and 1; got {confidence!r}.")
     if queries not in ("batch", "single"):
         raise ValueError(f"queries must be 'batch' or 'single'; got {queries!r}.")
-    _refuse_targets(fitted, target, tolerance, threshold, exact_scores)
+    _refuse_targets(fitted, target, tolerance, threshold)
     progress.report(0.0, "reading the machine")
     if threshold is not None:
         fitted = with_threshold(fitted, X, threshold)
@@ -152,13 +149,11 @@ def accelerate(
     if is_regressor(last_step(fitted)) or target == "score":
         asked = Asked(max_disagreement, confidence, tolerance, queries, random_state)
         return _of_values(fitted, X, method, asked)
-    fast = _of_labels(fitted, X, method, max_disagreement, confidence, queries, random_state)
-    is_method = isinstance(fast, MachineClassifier)  # else it is the model, scores and all
-    return ExactScores(fast).fit(X) if exact_scores and is_method else fast
+    return _of_labels(fitted, X, method, max_disagreement, confidence, queries, random_state)
 
 
 def _refuse_targets(
-    fitted: Any, target: str, tolerance: float | None, threshold: float | None, exact_scores: bool
+    fitted: Any, target: str, tolerance: float | None, threshold: float | None
 ) -> None:
     """Refuse what does not go together."""
     if target not in ("label", "score"):
@@ -168,8 +163,29 @@ def _refuse_targets(
     values = is_regressor(last_step(fitted))
     if tolerance is not None and target == "label" and not values:
         raise ValueError("tolerance is for scores: give target='score' with it.")
-    if (exact_scores or threshold is not None) and (target == "score" or values):
-        raise ValueError("threshold and exact_scores are for labels: leave target='label'.")
+    if threshold is not None and (target == "score" or values):
+        raise ValueError("threshold is for labels: leave target='label'.")
+    if target == "score" and not values:
+        _refuse_without_score(fitted)
+
+
+def _refuse_without_score(fitted: Any) -> None:
+    """Refuse a classifier of which no single number for each row says what it answers."""
+    if not hasattr(fitted, "decision_function"):
+        reason = "has none"
+    elif len(getattr(fitted, "classes_", ())) > 2:
+        reason = f"has one for each of {len(fitted.classes_)} classes"
+    elif any(isinstance(one, OWN_THRESHOLD) for one in chain(fitted)):
+        reason = "is cut at a threshold of its own"
+    elif joins_several(fitted):
+        reason = "joins several machines"
+    else:
+        return
+    raise ValueError(
+        "target='score' takes a classifier of two classes whose decision_function is that of one "
+        f"machine, cut at 0; this {type(fitted).__name__} {reason}: leave target='label', or give "
+        "the machine inside."
+    )
 
 
 def with_threshold(fitted: Any, X: Any, threshold: float) -> Any:

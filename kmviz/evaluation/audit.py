@@ -15,7 +15,6 @@ from sklearn.utils.validation import _num_samples, check_is_fitted
 from kmviz.evaluation.fidelity import disagreement
 from kmviz.evaluation.sampling import chances, dissimilarity, weighted_interval
 from kmviz.io.table import TableClassifier
-from kmviz.methods.scores import ExactScores
 
 
 class AuditWarning(UserWarning):
@@ -215,8 +214,6 @@ def _unwrapped(clf: Any, X: Any) -> tuple[Any, Any]:
     """The classifier behind an encoder or at the end of a Pipeline, and the rows it sees."""
     if isinstance(clf, TableClassifier):
         return _unwrapped(clf.classifier, clf.encoder.transform(X))
-    if isinstance(clf, ExactScores):
-        return _unwrapped(clf.classifier_, X)
     if isinstance(clf, Pipeline) and not (hasattr(clf, "original_") or hasattr(clf, "promise_")):
         return _unwrapped(clf[-1], clf[:-1].transform(X) if len(clf) > 1 else X)
     return clf, X

@@ -15,7 +15,7 @@ from sklearn.utils.validation import _num_samples
 from kmviz.evaluation.cost import TIMED_ROWS, one_thread, seconds_per_query
 from kmviz.evaluation.faithful import differing
 from kmviz.evaluation.reference import largest
-from kmviz.kernels import RBF, Linear, is_known
+from kmviz.kernels import Linear, is_known
 from kmviz.methods import progress
 from kmviz.methods.anytime.basis import NotMercerError
 from kmviz.methods.anytime.spectral import quadratic
@@ -74,19 +74,11 @@ class Trial:
         kernel = self.exact.machines_[0].kernel
         if isinstance(kernel, Linear) and name != "exact":
             return False  # the exact machine is a single product, and certain
-        if name == "kernel_tree":  # weights of both signs cancel, and so do their bounds
-            return is_known(kernel) and isinstance(kernel.plain, RBF) and self._is_one_class
         if name in ("nsv_approximate", "nsv_reduced"):
             return known_form(kernel) is not None
         if name == "anytime_spectral":
             return is_known(kernel) and quadratic(kernel) is not None
         return True
-
-    @property
-    def _is_one_class(self) -> bool:
-        """Whether all weights have one sign."""
-        beta = self.exact.machines_[0].beta
-        return len(self.exact.machines_) == 1 and bool((beta >= 0).all() or (beta <= 0).all())
 
     def certify(self, name: str) -> Candidate:
         """A method whose answers a proof keeps; they are compared with the model's all the same."""

@@ -179,9 +179,8 @@ class ValueTrial:
         )  # fmt: skip
 
     def _off(self, values: Values, rows: Any = slice(None)) -> Values:
-        """How far each row's values are off, the worst of several."""
-        off = np.abs(values - self.values[rows])
-        return off if off.ndim == 1 else off.max(axis=1)
+        """Return how far each row's value is off."""
+        return np.abs(values - self.values[rows])
 
     def _seconds(self, model: Any) -> float:
         queries = self.asked.queries

@@ -252,7 +252,7 @@ class MachineClassifier(PairsClassifier):
 
         They are computed from the exact machines' outputs, whatever the method: sigmoids were
         fitted to these. Elsewhere, calibrate the exact machine's scores on rows of their own:
-        `CalibratedClassifierCV(FrozenEstimator(ExactScores(clf)))`.
+        `CalibratedClassifierCV(FrozenEstimator(ExactClassifier(FrozenEstimator(svc)).fit(X)))`.
         """
         rows = dense(self._rows(X))
         outputs = np.column_stack([m.decision_function(rows) for m in self._exact_machines()])

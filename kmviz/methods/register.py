@@ -13,7 +13,6 @@ from typing import Any
 from kmviz.methods.anytime import AnytimeClassifier
 from kmviz.methods.exact import ExactClassifier
 from kmviz.methods.falk import FaLKClassifier, KNNSVMClassifier
-from kmviz.methods.kernel_tree import KernelTreeClassifier
 from kmviz.methods.nsv import NSVClassifier
 from kmviz.methods.reduced import ReducedSetClassifier
 from kmviz.methods.rivals import (
@@ -340,15 +339,6 @@ METHODS: tuple[Method, ...] = (
         url={"shift": "shift"},
         keeps_machine=False,
         settings=(Setting("virtual", "virtual SVs"),),
-    ),
-    Method(
-        name="kernel_tree",
-        cls=KernelTreeClassifier,
-        title="Bounds over a kd-tree",
-        family="anytime bounds",
-        page=COMPARE,
-        certified=True,
-        settings=(Setting("kernel_tree", "bounds over a kd-tree", is_tried=True),),
     ),
     Method(
         name="exact",

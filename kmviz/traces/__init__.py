@@ -7,7 +7,7 @@ Arrays of a trace over steps have length K + 1: `a[k]` is the paper's value at s
 start. Arrays of a reading have one entry for each row that was studied.
 """
 
-from kmviz.traces.anytime import AnytimeReading, AnytimeTrace, Closing, KernelTreeTrace
+from kmviz.traces.anytime import AnytimeReading, AnytimeTrace, Closing
 from kmviz.traces.falk import LocalMap, LocalModel, LocalReading, LocalTrace
 from kmviz.traces.nsv import NSVReading, NSVTrace
 from kmviz.traces.record import Frames, Reading, Record, Trace, stacked
@@ -20,7 +20,6 @@ __all__ = [
     "AnytimeTrace",
     "Closing",
     "Frames",
-    "KernelTreeTrace",
     "LocalMap",
     "LocalModel",
     "LocalReading",

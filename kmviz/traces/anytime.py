@@ -1,4 +1,4 @@
-"""Bounds that close: the Cholesky bounds of DeCoste, and those over a kd-tree."""
+"""Records of bounds that close on f(x): the Cholesky bounds of DeCoste."""
 
 from __future__ import annotations
 
@@ -41,20 +41,6 @@ class AnytimeTrace(Trace):
     q_coords: Floats
     value: Floats
     index: Ints
-
-
-@dataclass(frozen=True, eq=False)
-class KernelTreeTrace(Trace):
-    """Bounds that close on f(x), a node of a kd-tree at a time; `stop` counts the nodes bounded.
-
-    Attributes
-    ----------
-    lower, upper : array of shape (K + 1,)
-        The interval around f(x) after k nodes were opened; K is the number of all nodes.
-    """
-
-    lower: Floats
-    upper: Floats
 
 
 @dataclass(frozen=True, eq=False)

@@ -5,7 +5,7 @@ import pandas as pd
 import pytest
 from sklearn.calibration import CalibratedClassifierCV
 from sklearn.datasets import load_iris, make_classification
-from sklearn.ensemble import BaggingClassifier, VotingClassifier
+from sklearn.ensemble import BaggingClassifier, RandomForestClassifier, VotingClassifier
 from sklearn.frozen import FrozenEstimator
 from sklearn.kernel_ridge import KernelRidge
 from sklearn.linear_model import LogisticRegression
@@ -232,22 +232,66 @@ def test_another_cut_is_promised_where_it_is_asked_for():
     np.testing.assert_array_equal(fast.predict(X), (svc.decision_function(X) > 0.6).astype(int))
 
 
-def test_exact_scores_beside_fast_labels(tmp_path):
+def test_exact_scores_beside_fast_labels():
     svc = SVC().fit(X[TRAIN], Y[TRAIN])
-    fast = kmviz.accelerate(svc, X[ASK], method="svtree_path", max_disagreement=0.2,
-                            exact_scores=True)  # fmt: skip
-    np.testing.assert_allclose(fast.decision_function(X), svc.decision_function(X), atol=1e-9)
+    fast = kmviz.accelerate(svc, X[ASK], method="svtree_path", max_disagreement=0.2)
     assert np.mean(fast.predict(X) != svc.predict(X)) <= 0.2
-    assert fast.promise_.rate == 0.2
-    assert kmviz.audit(fast, X[ASK], share=1.0).rows == 380
-    kmviz.save(fast, tmp_path / "fast.skops")
-    stored = kmviz.load(tmp_path / "fast.skops")
-    np.testing.assert_array_equal(stored.predict(X), fast.predict(X))
-    calibrated = CalibratedClassifierCV(FrozenEstimator(fast)).fit(X[ASK], Y[ASK])
+    np.testing.assert_allclose(fast.exact_function(X), svc.decision_function(X), atol=1e-9)
+
+
+def test_the_exact_machine_is_calibrated_as_the_model_is():
+    svc = SVC().fit(X[TRAIN], Y[TRAIN])
+    exact = kmviz.ExactClassifier(FrozenEstimator(svc)).fit(X[ASK])
+    ours = CalibratedClassifierCV(FrozenEstimator(exact)).fit(X[ASK], Y[ASK])
     right = CalibratedClassifierCV(FrozenEstimator(svc)).fit(X[ASK], Y[ASK])
-    np.testing.assert_allclose(calibrated.predict_proba(X), right.predict_proba(X), atol=1e-6)
-    with pytest.raises(TypeError, match="exact scores"):
-        kmviz.ExactScores(kmviz.FaLKClassifier()).fit(X, Y)
+    np.testing.assert_allclose(ours.predict_proba(X), right.predict_proba(X), atol=1e-5)
+
+
+WITHOUT_SCORE = {
+    "calibrated": (CalibratedClassifierCV(SVC(), cv=2, ensemble=False), "has none"),
+    "calibrated folds": (CalibratedClassifierCV(SVC(), cv=2), "has none"),
+    "tuned threshold": (CUT["tuned threshold"], "threshold of its own"),
+    "threshold in a pipeline": (make_pipeline(StandardScaler(), by_score(SVC(), 0.4)), "threshold"),
+    "bagging": (BaggingClassifier(SVC(), 3, random_state=0), "joins several machines"),
+    "no machine": (RandomForestClassifier(3, random_state=0), "has none"),
+    "one of three": (SVC(), "each of 3 classes"),
+    "linear one of three": (LinearSVC(), "each of 3 classes"),
+    "the rest of three": (OneVsRestClassifier(SVC()), "each of 3 classes"),
+}
+
+
+@pytest.mark.parametrize("name", WITHOUT_SCORE)
+def test_a_model_without_one_score_is_refused_in_a_sentence(name):
+    model, words = WITHOUT_SCORE[name]
+    rows, y, asked = (IRIS, KIND, FLOWERS) if "three" in name else (X[TRAIN], Y[TRAIN], X[ASK])
+    fitted = model.fit(rows, y)
+    with pytest.raises(
+        ValueError, match=f"target='score' takes .*{type(model).__name__} .*{words}"
+    ):
+        kmviz.accelerate(fitted, asked, target="score")
+
+
+WITH_SCORE = {
+    "one against the rest": OneVsRestClassifier(SVC()),
+    "linear": LinearSVC(),
+    "pipeline": make_pipeline(StandardScaler(), SVC()),
+    "one class": OneClassSVM(nu=0.3),
+}
+
+
+@pytest.mark.parametrize("name", WITH_SCORE)
+def test_one_score_is_promised_whatever_holds_its_machine(name):
+    fitted = WITH_SCORE[name].fit(X[TRAIN], Y[TRAIN])
+    fast = kmviz.accelerate(fitted, X[ASK], method="exact", target="score", tolerance=1e-6)
+    np.testing.assert_allclose(fast.decision_function(X), fitted.decision_function(X), atol=1e-6)
+
+
+@pytest.mark.parametrize("queries", ["batch", "single"])
+def test_a_model_of_one_class_is_answered_as_its_own_predict_answers(queries):
+    fitted = OneClassSVM(nu=0.3, gamma=0.5).fit(X[TRAIN])
+    fast = kmviz.accelerate(fitted, X[ASK], max_disagreement=0.05, queries=queries)
+    assert np.mean(fast.predict(X) != fitted.predict(X)) <= 0.05
+    same_answers(taken(fitted), fitted, X)
 
 
 @pytest.mark.parametrize(
@@ -256,7 +300,7 @@ def test_exact_scores_beside_fast_labels(tmp_path):
         ({"target": "rank"}, "target must be"),
         ({"tolerance": 0.1}, "target='score'"),
         ({"target": "score", "tolerance": 0.0}, "above 0"),
-        ({"target": "score", "exact_scores": True}, "are for labels"),
+        ({"target": "score", "threshold": 0.1}, "threshold is for labels"),
         ({"target": "score", "method": "nsv"}, "method must be"),
     ],
 )

@@ -2,7 +2,7 @@
 
 `falk_choice` chooses what the others take, on training rows alone and by one rule for SVC and for
 FaLK-SVM. `falk_scaling` runs each size in a process of its own, so that its peak memory is its own;
-with dask installed (`kmviz[distributed]`) a second set of rows trains on a local cluster of two
+with dask and distributed installed a second set of rows trains on a local cluster of two
 worker processes. Each table can be made alone: `python benchmarks/run.py --full falk --table NAME`.
 """
 

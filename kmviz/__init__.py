@@ -87,8 +87,8 @@ _HOMES = {
     "save": "kmviz.io.storage",
 }
 
-#: What some of them need beside the library, and the extra that brings it.
-_EXTRAS = {"pandas": "tables", "pyarrow": "tables", "plotly": "plot"}
+#: Packages that some of them need beside the library, and what to install where one is missing.
+_EXTRAS = {"pandas": "pandas pyarrow", "pyarrow": "pandas pyarrow", "plotly": "plotly"}
 
 __all__ = [*_HOMES]
 
@@ -102,7 +102,7 @@ def __getattr__(name: str) -> Any:
     except ModuleNotFoundError as error:
         if error.name not in _EXTRAS:
             raise
-        remedy = f'pip install "kmviz[{_EXTRAS[error.name]}]"'
+        remedy = f"pip install {_EXTRAS[error.name]}"
         raise ImportError(f"kmviz.{name} needs {error.name}: {remedy}") from error
     globals()[name] = found = getattr(home, name, home)  # a part of kmviz is its own home
     return found

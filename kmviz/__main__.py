@@ -19,7 +19,7 @@ def main() -> int:
             from kmviz.loops.__main__ import main as compile_loops
 
             return compile_loops()
-        print(f'kmviz: {error.name} is missing: pip install "kmviz[tables]"', file=sys.stderr)
+        print(f"kmviz: {error.name} is missing: pip install pandas pyarrow", file=sys.stderr)
         return 2
     return run()
 

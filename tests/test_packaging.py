@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 import os
+import re
 import shutil
 import socket
 import subprocess
@@ -11,6 +12,8 @@ import sys
 import sysconfig
 import tarfile
 import zipfile
+from collections.abc import Iterator
+from importlib.metadata import distributions
 from pathlib import Path
 
 import pytest
@@ -107,12 +110,25 @@ def test_the_wheel_asks_for_the_library_alone(wheel):
     with zipfile.ZipFile(wheel) as archive:
         name = next(n for n in archive.namelist() if n.endswith("METADATA"))
         lines = archive.read(name).decode().splitlines()
+    assert "Name: kmviz-svm" in lines
     assert f"Version: {kmviz.__version__}" in lines
     needed = [line for line in lines if line.startswith("Requires-Dist:")]
     always = [line for line in needed if "extra ==" not in line]
     assert not [line for line in always if any(name in line for name in HEAVY[:-1])]
+    foreign = re.compile(r"Requires-Dist: kmviz(?!-svm)")
+    assert not [line for line in needed if foreign.match(line)]
+    of_app = {re.split(r"[<>=; ]", line)[1] for line in needed if "extra == 'app'" in line}
+    assert of_app >= {"pandas", "pyarrow", "plotly", "streamlit"}
     for extra in ("tables", "app", "plot", "onnx", "distributed", "test"):
         assert f"Provides-Extra: {extra}" in lines
+
+
+def test_an_environment_holds_no_distribution_of_another_project(installed):
+    own = python("import sysconfig; print(sysconfig.get_path('purelib'))", str(installed))
+    names = {dist.metadata["Name"] for dist in distributions(path=[own])}
+    assert names == {"kmviz-svm"}
+    said = subprocess.check_output([installed.with_name("kmviz"), "--version"], text=True)
+    assert said == f"kmviz {kmviz.__version__}\n"
 
 
 def test_the_wheel_carries_the_app_and_all_that_it_reads(wheel):
@@ -216,6 +232,24 @@ def test_production_needs_no_pandas(tmp_path):
     )  # fmt: skip
     assert said.returncode == 0, said.stderr
     assert said.stdout.splitlines() == [
-        'kmviz.compare needs pandas: pip install "kmviz[tables]"', "2"
+        "kmviz.compare needs pandas: pip install pandas pyarrow", "2"
     ]  # fmt: skip
-    assert 'pip install "kmviz[tables]"' in said.stderr
+    assert "pandas is missing: pip install pandas pyarrow" in said.stderr
+
+
+def test_no_text_tells_to_install_another_projects_package():
+    """On the public index `kmviz` is a tool for biological sequences."""
+    foreign = re.compile(r"pip install\s+['\"]?kmviz(?!-svm)")
+    found = [path for path, text in texts() if foreign.search(text)]
+    assert found == []
+
+
+def texts() -> Iterator[tuple[Path, str]]:
+    """Give every text of the checkout that people read or run."""
+    kinds = {".py", ".md", ".rst", ".txt", ".toml", ".cff", ".js", ".html", ".css", ""}
+    for top in ROOT.iterdir():
+        if top.name == "site" or (top.name.startswith(".") and top.name != ".ci"):
+            continue  # what a tool wrote
+        for path in top.rglob("*") if top.is_dir() else [top]:
+            if path.is_file() and path.suffix in kinds:
+                yield path, path.read_text("utf-8")

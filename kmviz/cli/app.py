@@ -29,9 +29,9 @@ def add_to(commands: Any) -> None:
 
 def run(options: argparse.Namespace, console: Console) -> int:
     """Start Streamlit on the app and wait until it ends."""
-    missing = [name for name in ("streamlit", "plotly") if find_spec(name) is None]
+    missing = [name for name in ("streamlit", "plotly", "segno") if find_spec(name) is None]
     if missing:
-        raise BadInput(f"The app needs {' and '.join(missing)}: pip install 'kmviz[app]'.")
+        raise BadInput(f"The app needs {', '.join(missing)}: pip install {' '.join(missing)}")
     if not 1 <= options.port <= 65_535:
         raise BadInput(f"--port takes a number from 1 to 65535; got {options.port}.")
     command = [

@@ -41,7 +41,7 @@ def export(clf: Any, path: str | os.PathLike[str]) -> None:
     path : path
         `.c` writes one C99 file that needs the C library alone: float32 tables, `kmviz_predict`
         and `kmviz_decision`. Scalers and projections before the machine are in it; other steps
-        are refused. `.onnx` writes an ONNX graph through skl2onnx (`pip install 'kmviz[onnx]'`);
+        are refused. `.onnx` writes an ONNX graph through skl2onnx (`pip install skl2onnx`);
         not for a tree.
 
     Raises
@@ -110,7 +110,7 @@ def _onnx(clf: Any) -> bytes:
         from skl2onnx import to_onnx
     except ImportError as error:
         raise ImportError(
-            "Writing .onnx takes skl2onnx: pip install 'kmviz[onnx]'. A .c file takes nothing."
+            "Writing .onnx takes skl2onnx: pip install skl2onnx. A .c file takes nothing."
         ) from error
     model = clf.to_svc() if isinstance(clf, ReducedSetClassifier) else clf.estimator_
     row = np.zeros((1, clf.n_features_in_), dtype=np.float32)

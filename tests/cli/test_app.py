@@ -64,7 +64,7 @@ def test_an_interrupt_ends_the_server(started, monkeypatch):
 def test_without_streamlit_it_says_what_to_install(started, monkeypatch, capsys):
     monkeypatch.setattr(app, "find_spec", lambda name: None if name == "streamlit" else name)
     assert main(["-q", "app"]) == 2
-    assert "kmviz[app]" in capsys.readouterr().err
+    assert "pip install streamlit" in capsys.readouterr().err
     assert started == []
 
 

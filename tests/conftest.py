@@ -25,6 +25,7 @@ SLOW = (
     "tests/evaluation/",
     "tests/pages/",
     "tests/cli/test_memory",
+    "tests/io/test_saved_models.py",
     "tests/loops/test_warm.py",
     "tests/methods/test_reduced_shared.py",
     "tests/test_packaging.py",

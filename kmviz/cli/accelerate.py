@@ -15,7 +15,7 @@ from kmviz.cli.threads import interruptibly
 from kmviz.datasets import iter_frames
 from kmviz.evaluation.accelerate import accelerate
 from kmviz.evaluation.audit import audit
-from kmviz.io.storage import dumps, load
+from kmviz.io.storage import load, readable_bytes
 from kmviz.io.table import TableClassifier
 from kmviz.io.whole import written_whole
 
@@ -69,7 +69,7 @@ def run(options: argparse.Namespace, console: Console) -> int:
     with written_whole(options.out) as place:
         fast = interruptibly(lambda: _made_fast(inner, rows, options))
         kept = TableClassifier(model.encoder, fast) if inner is not model else fast
-        place.write_bytes(dumps(kept, slim=options.slim))
+        place.write_bytes(readable_bytes(kept, slim=options.slim))
     print(f"method      {type(fast).__name__}")
     print(f"promise     {fast.promise_}")
     print(f"stored      {options.out} ({options.out.stat().st_size:,} bytes)")

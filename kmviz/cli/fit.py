@@ -19,7 +19,7 @@ from kmviz.cli.threads import interruptibly
 from kmviz.datasets.content import MAX_BYTES
 from kmviz.evaluation.accelerate import accelerate
 from kmviz.evaluation.catalogue import settings
-from kmviz.io.storage import dumps
+from kmviz.io.storage import readable_bytes
 from kmviz.io.table import TableClassifier
 from kmviz.io.whole import written_whole
 from kmviz.methods import progress
@@ -74,7 +74,7 @@ def run(options: argparse.Namespace, console: Console) -> int:
             fitted = interruptibly(lambda: _trained(options, sample))
         progress.report(0.9, "storing")
         model = fitted if sample.encoder is None else TableClassifier(sample.encoder, fitted)
-        place.write_bytes(dumps(model))
+        place.write_bytes(readable_bytes(model))
     _report(options, sample, fitted)
     return 0
 

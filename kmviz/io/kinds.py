@@ -20,7 +20,7 @@ from sklearn.utils._param_validation import validate_parameter_constraints
 #: What each kind of number may be; a bool is none of them.
 NUMBERS: dict[Any, type] = {float: Real, int: Integral}
 
-#: Kinds of arrays, by what stands in `NDArray[...]`; anything else may hold whatever loops know.
+#: Kinds of arrays, by what stands in `NDArray[...]`; any other type may hold whatever loops know.
 ARRAYS = {np.floating: "f", np.integer: "iu", np.bool_: "b"}
 
 
@@ -85,8 +85,8 @@ def fits(value: Any, hint: Any) -> bool:
 
 def _holds(array: np.ndarray, numbers: Any) -> bool:
     """Whether an array holds numbers of the type that its annotation names."""
-    if not isinstance(numbers, type):
-        return array.dtype.kind != "O"
+    if numbers is Any:  # labels, or what `check` holds to numbers: the annotation promises nothing
+        return True
     kinds = [kind for base, kind in ARRAYS.items() if issubclass(numbers, base)]
     return array.dtype.kind in (kinds[0] if kinds else "fiub")
 

@@ -75,10 +75,13 @@ class StorageError(ValueError):
     """A file that cannot be stored or loaded; the message says why and what to do."""
 
 
-def save(estimator: Any, path: str | os.PathLike[str], slim: bool = False) -> None:
+def save(
+    estimator: Any, path: str | os.PathLike[str], slim: bool = False, trusted: Iterable[str] = ()
+) -> None:
     """Store a fitted estimator as a `.skops` file; local models in cells as a `.falk` file.
 
-    The file is written beside its place and renamed, so that nothing half-written is left.
+    The file is written beside its place, loaded once, and renamed: no file stays that is written
+    by half or that `load` refuses.
 
     Parameters
     ----------
@@ -88,6 +91,13 @@ def save(estimator: Any, path: str | os.PathLike[str], slim: bool = False) -> No
     slim : bool
         Whether the model that a fast method replaces is left out, where its answers need none of
         it: a smaller file that cannot be audited.
+    trusted : iterable of str
+        Full names of types of your own in the estimator; `load` must be given them as well.
+
+    Raises
+    ------
+    StorageError
+        A ValueError that names the part which `load` could not read.
 
     Examples
     --------
@@ -108,12 +118,34 @@ def save(estimator: Any, path: str | os.PathLike[str], slim: bool = False) -> No
 
         return save_cells(cells, path)
     with written_whole(Path(path)) as place:
-        place.write_bytes(dumps(estimator, slim))
+        place.write_bytes(readable_bytes(estimator, slim, trusted))
     return None
 
 
+def readable_bytes(estimator: Any, slim: bool = False, trusted: Iterable[str] = ()) -> bytes:
+    """Return what `save` writes, loaded once to prove that `load` reads it.
+
+    Raises
+    ------
+    StorageError
+        As `save` does.
+    """
+    content, name = dumps(estimator, slim), type(estimator).__name__
+    if refused := sorted(untrusted_types(content, trusted)):
+        raise StorageError(
+            f"{name} cannot be stored, because it holds {', '.join(refused)}, which load does not "
+            "trust: take another step in its place, or allow these names in both, "
+            "save(..., trusted=[...]) and load(..., trusted=[...])."
+        )
+    try:
+        built(content, "its file", [*trusted_types(), *trusted])
+    except StorageError as error:
+        raise StorageError(f"{name} cannot be stored, for load would refuse it: {error}") from error
+    return content
+
+
 def dumps(estimator: Any, slim: bool = False) -> bytes:
-    """Return what `save` writes."""
+    """Return an estimator as a `.skops` file, which `load` may yet refuse."""
     from skops import io as skops
     from skops.io.exceptions import UnsupportedTypeException
 

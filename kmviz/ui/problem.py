@@ -15,7 +15,7 @@ from sklearn.preprocessing import StandardScaler
 from sklearn.svm import SVC
 
 from kmviz.datasets import DataError, Dataset, TableEncoder
-from kmviz.io.storage import dumps
+from kmviz.io.storage import readable_bytes
 from kmviz.io.table import TableClassifier
 from kmviz.machines import KernelEmbedding, KernelMachine
 from kmviz.machines.named import named_svc, string_kernel
@@ -130,7 +130,7 @@ class Problem:
             classifier = Pipeline([("scale", self.scaler), ("classify", classifier)])
         if self.encoder is not None:
             classifier = TableClassifier(self.encoder, classifier)
-        return dumps(classifier)
+        return readable_bytes(classifier)
 
     def data_rows(self, vectors: NDArray[Any]) -> NDArray[Any]:
         """Return vectors as `svc` takes them as rows of `data`."""

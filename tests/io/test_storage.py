@@ -83,14 +83,9 @@ def test_a_table_classifier_keeps_its_encoder():
 
 def test_what_cannot_be_stored_leaves_no_file(tmp_path):
     stuck = make_pipeline(FunctionTransformer(lambda rows: rows), SVC()).fit(X, y)
-    path = tmp_path / "m.skops"
-    try:
-        kmviz.save(stuck, path)
-    except storage.StorageError:
-        assert list(tmp_path.iterdir()) == []
-    else:  # skops stores the name of a function; loading must refuse it
-        with pytest.raises(storage.StorageError, match="not trusted"):
-            kmviz.load(path)
+    with pytest.raises(storage.StorageError):
+        kmviz.save(stuck, tmp_path / "m.skops")
+    assert list(tmp_path.iterdir()) == []
 
 
 class Mine(SVC):

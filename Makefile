@@ -66,7 +66,7 @@ $(VENV)/.app: $(VENV)/.created requirements.txt pyproject.toml
 	@touch $@
 
 $(VENV)/.test-tools: $(VENV)/.created requirements.txt pyproject.toml
-	$(PIP) -e ".[app,test,distributed]"
+	$(PIP) -e ".[app,test,distributed,onnx]"
 	@test -e $(VENV)/.app || touch $(VENV)/.app
 	@touch $@
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import fields, replace
 from typing import Any
 
 import numpy as np
@@ -9,6 +10,8 @@ from numpy.typing import NDArray
 
 from kmviz import __version__
 from kmviz.kernels import RBF, Linear, Normalized, Polynomial
+from kmviz.machines.affine import Affine
+from kmviz.machines.pairs import by_votes
 from kmviz.machines.shared import SharedMachines
 from kmviz.methods.svtree import SVTreeClassifier
 
@@ -166,6 +169,36 @@ def c_source(clf: Any) -> str:
     breaks = f"#define BREAK_TIES {int(clf.winners_break_ties)}\n\n"
     parts.append(TWO if len(clf.classes_) == 2 else breaks + MANY)
     return "".join(parts)
+
+
+def answers_of_tables(clf: Any, X: NDArray[np.float32]) -> NDArray[Any]:
+    """Return what the file answers, its numbers rounded as they are written and added up here."""
+    kernel, found = clf.machines_[0].kernel, clf.affine_map
+    rows: NDArray[Any] = X
+    if found is not None:
+        shift = None if found.offset is None else _written(found.offset)
+        rows = Affine(found.center, _written(found.factor), shift)(X.astype(np.float64))
+    rows = kernel.embed(rows.astype(np.float32)).astype(np.float64)
+    parts: Any = clf.trees_ if isinstance(clf, SVTreeClassifier) else clf.machines_
+    outputs = np.column_stack([_outputs(part, rows) for part in parts])
+    if outputs.shape[1] == 1:
+        return clf.classes_[(outputs[:, 0] > 0).astype(np.intp)]
+    scores = by_votes(outputs, len(clf.classes_))
+    return clf.classes_[(scores if clf.winners_break_ties else np.rint(scores)).argmax(axis=1)]
+
+
+def _outputs(part: Any, rows: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Return what a machine or a tree puts out for embedded rows, its numbers as written."""
+    held = {f.name: _written(getattr(part, f.name)) for f in fields(part) if f.name != "kernel"}
+    held["vectors"] = _written(part.kernel.embed(part.vectors))
+    same = replace(part, kernel=part.kernel.plain, **held)
+    return same.run(rows)[0] if hasattr(same, "run") else same.decision_function(rows)
+
+
+def _written(values: Any) -> Any:
+    """Round numbers as a table of the file holds them; whole numbers stay."""
+    found = np.asarray(values)
+    return found if found.dtype.kind in "iu" else found.astype(np.float32).astype(np.float64)[()]
 
 
 def _sums(clf: Any) -> dict[str, NDArray[Any]]:

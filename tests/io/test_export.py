@@ -7,16 +7,23 @@ import sys
 
 import numpy as np
 import pytest
-from sklearn.datasets import load_iris, make_moons
+from onnxruntime import InferenceSession
+from sklearn.calibration import CalibratedClassifierCV
+from sklearn.compose import make_column_transformer
+from sklearn.datasets import load_iris, make_classification, make_moons
 from sklearn.decomposition import PCA
+from sklearn.feature_extraction.text import TfidfVectorizer
 from sklearn.frozen import FrozenEstimator
+from sklearn.impute import SimpleImputer
 from sklearn.metrics.pairwise import rbf_kernel
+from sklearn.model_selection import FixedThresholdClassifier, TunedThresholdClassifierCV
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import QuantileTransformer, StandardScaler
-from sklearn.svm import SVC
+from sklearn.svm import SVC, LinearSVC, NuSVC, OneClassSVM
 
 import kmviz
 from kmviz.cli.main import main
+from kmviz.io.agreement import rows_around
 from kmviz.io.export import ExportError
 from kmviz.kernels import RBF, Linear, Normalized, Polynomial
 
@@ -55,6 +62,13 @@ def compiled(clf, folder, real="float"):
         return [names[loaded.kmviz_predict(pointer(row))].decode() for row in rows]
 
     return decision, predict
+
+
+def by_onnx(clf, folder):
+    """`predict(X)` of the written file, by onnxruntime."""
+    kmviz.export(clf, folder / "model.onnx")
+    session = InferenceSession(folder / "model.onnx", providers=["CPUExecutionProvider"])
+    return lambda X: session.run(None, {"X": X.astype(np.float32)})[0]
 
 
 def outputs(clf, X):
@@ -120,6 +134,9 @@ def test_what_cannot_be_written_is_refused_in_words(tmp_path):
     exact = kmviz.ExactClassifier().fit(X, y)
     own = kmviz.ExactClassifier(SVC(kernel=rbf_kernel)).fit(X, y)
     steps = make_pipeline(QuantileTransformer(n_quantiles=20), SVC())
+    normal = kmviz.ExactClassifier(SVC(kernel=Normalized(Polynomial(2)))).fit(X, y)
+    texts = kmviz.ExactClassifier(make_pipeline(TfidfVectorizer(), SVC()))
+    texts.fit(["red", "green", "red red"], [0, 1, 0])
     for clf, name, words in (
         (exact, "model.txt", r"end in \.c or \.onnx"),
         (kmviz.NSVClassifier().fit(X, y), "model.c", "NSVClassifier cannot be written"),
@@ -127,6 +144,8 @@ def test_what_cannot_be_written_is_refused_in_words(tmp_path):
         (SVC().fit(X, y), "model.c", "ExactClassifier"),
         (own, "model.c", "is Python"),
         (kmviz.ExactClassifier(steps).fit(X, y), "model.c", "QuantileTransformer"),
+        (normal, "model.onnx", "no kernel that ONNX knows: write a .c file"),
+        (texts, "model.onnx", "TfidfVectorizer before the machine reads no rows of numbers"),
     ):
         with pytest.raises(ExportError, match=words):
             kmviz.export(clf, tmp_path / name)
@@ -135,22 +154,115 @@ def test_what_cannot_be_written_is_refused_in_words(tmp_path):
 
 def test_without_skl2onnx_it_says_what_to_install(tmp_path, monkeypatch):
     monkeypatch.setitem(sys.modules, "skl2onnx", None)
-    with pytest.raises(ImportError, match=r"kmviz\[onnx\]"):
+    with pytest.raises(ImportError, match="pip install skl2onnx"):
         kmviz.export(kmviz.ExactClassifier().fit(*MOONS), tmp_path / "model.onnx")
 
 
 @pytest.mark.parametrize("data", [MOONS, IRIS], ids=["moons", "iris"])
 @pytest.mark.parametrize("cls", ["ExactClassifier", "ReducedSetClassifier"])
 def test_onnx_answers_as_the_classifier(cls, data, tmp_path):
-    pytest.importorskip("skl2onnx", reason="skl2onnx writes .onnx, and is not installed")
-    runtime = pytest.importorskip("onnxruntime", reason="nothing installed reads .onnx")
     X, y = data
     clf = getattr(kmviz, cls)(make_pipeline(StandardScaler(), SVC())).fit(X, y)
-    path = tmp_path / "model.onnx"
-    kmviz.export(clf, path)
-    session = runtime.InferenceSession(str(path), providers=["CPUExecutionProvider"])
-    (label, *_) = session.run(None, {session.get_inputs()[0].name: X.astype(np.float32)})
-    assert np.mean(label == clf.predict(X)) > 0.99
+    assert np.mean(by_onnx(clf, tmp_path)(X) == clf.predict(X)) > 0.99
+
+
+#: Where each file's answers come from where its tool is there, and where it is not.
+WAYS = {".c": ("compiled by", "no C compiler"), ".onnx": ("by onnxruntime", "not installed")}
+
+
+@pytest.fixture(params=[f"{form} {way}" for form in WAYS for way in ("tool", "NumPy")])
+def form(request, monkeypatch):
+    """A form to export to, with and without what runs it; and how that is named."""
+    suffix, way = request.param.split()
+    if way == "NumPy":
+        monkeypatch.setattr("kmviz.io.agreement.COMPILERS", ())
+        monkeypatch.delenv("CC", raising=False)
+        monkeypatch.setitem(sys.modules, "onnxruntime", None)
+    elif suffix == ".c" and COMPILER is None:
+        pytest.skip("no C compiler to try the file with")
+    return suffix, WAYS[suffix][way == "NumPy"]
+
+
+MODELS = {
+    "fixed threshold": FixedThresholdClassifier(
+        SVC(), threshold=0.3, response_method="decision_function"),
+    "tuned threshold": TunedThresholdClassifierCV(SVC(), scoring="f1", cv=3),
+    "threshold for the first class": FixedThresholdClassifier(
+        make_pipeline(StandardScaler(), SVC()), threshold=0.4, pos_label=0,
+        response_method="decision_function"),
+    "calibrated": CalibratedClassifierCV(SVC(), ensemble=False, cv=2),
+    "LinearSVC": make_pipeline(StandardScaler(), LinearSVC()),
+    "NuSVC": NuSVC(nu=0.2),
+    "one class": OneClassSVM(nu=0.2),
+    "filled holes": make_pipeline(SimpleImputer(), PCA(2, whiten=True), SVC()),
+}  # fmt: skip
+RARE = make_classification(1_000, 6, n_informative=4, weights=[0.9], flip_y=0.05, random_state=0)
+
+
+@pytest.mark.parametrize("name", MODELS)
+def test_a_file_answers_as_the_whole_model_does(name, form, tmp_path):
+    (X, y), (suffix, way) = RARE, form
+    clf = kmviz.ExactClassifier(FrozenEstimator(MODELS[name].fit(X[:500], y[:500]))).fit(X)
+    found = kmviz.export(clf, tmp_path / f"model{suffix}", X[500:])
+    assert (found.rows, found.source) == (500, "given")
+    assert way in str(found)
+    if suffix == ".onnx":
+        np.testing.assert_array_equal(by_onnx(clf, tmp_path)(X[500:]), clf.predict(X[500:]))
+    elif COMPILER is not None:
+        _, predict = compiled(clf, tmp_path)
+        np.testing.assert_array_equal(predict(X[500:]), clf.predict(X[500:]).astype(str))
+
+
+@pytest.mark.parametrize(
+    "names", [np.array(["no", "yes", "perhaps"]), [4, 7, 9]], ids=["words", "numbers"]
+)
+def test_rows_are_drawn_where_none_are_given(names, form, tmp_path):
+    (X, y), (suffix, _) = IRIS, form
+    clf = kmviz.ReducedSetClassifier(make_pipeline(StandardScaler(), SVC()), n_vectors=0.5)
+    found = kmviz.export(clf.fit(X, np.array(names)[y]), tmp_path / f"model{suffix}")
+    assert (found.rows, found.source) == (500, "drawn around its vectors")
+    rows = rows_around(clf)
+    assert len(np.unique(clf.predict(rows))) == 3
+    assert (np.abs(rows.mean(axis=0) - X.mean(axis=0)) < 3 * X.std(axis=0)).all()
+
+
+def test_a_file_that_answers_otherwise_is_not_written(form, tmp_path):
+    (X, y), (suffix, way) = MOONS, form
+    far = X + 1e7  # where float32 holds whole numbers
+    clf = kmviz.ExactClassifier(SVC(gamma=5.0)).fit(far, y)
+    with pytest.raises(ExportError, match=r"would answer (\d+) of 300 rows given") as caught:
+        kmviz.export(clf, tmp_path / f"model{suffix}", far)
+    assert way in str(caught.value)
+    assert "float32" in str(caught.value)
+    assert int(str(caught.value).split("would answer ")[1].split()[0]) > 20
+    assert not list(tmp_path.iterdir())
+
+
+def test_ties_that_onnx_does_not_break_are_refused(tmp_path):
+    X, y = make_classification(
+        600, n_features=12, n_informative=8, n_classes=6, flip_y=0.1, random_state=1
+    )
+    clf = kmviz.ExactClassifier(SVC(break_ties=True)).fit(X, y)
+    with pytest.raises(ExportError, match=r"answer 4 of 600 rows given .* ONNX breaks no ties"):
+        kmviz.export(clf, tmp_path / "model.onnx", X)
+    assert kmviz.export(clf, tmp_path / "model.c", X).rows == 600
+
+
+def test_steps_without_an_inverse_take_rows_that_are_given(tmp_path):
+    X, y = MOONS
+    steps = make_pipeline(make_column_transformer((StandardScaler(), [0, 1])), SVC())
+    clf = kmviz.ExactClassifier(steps).fit(X, y)
+    with pytest.raises(ExportError, match=r"ColumnTransformer .* has no inverse: give some as X"):
+        kmviz.export(clf, tmp_path / "model.onnx")
+    assert kmviz.export(clf, tmp_path / "model.onnx", X).rows == len(X)
+
+
+@pytest.mark.skipif(shutil.which("false") is None, reason="no program called false")
+def test_a_compiler_that_fails_is_named(tmp_path, monkeypatch):
+    monkeypatch.setenv("CC", "false")
+    with pytest.raises(ExportError, match="false says 'exit code 1'; set CC"):
+        kmviz.export(kmviz.ExactClassifier().fit(*MOONS), tmp_path / "model.c")
+    assert not list(tmp_path.iterdir())
 
 
 @pytest.mark.parametrize("kernel", ["rbf", "poly", "linear", Normalized(Polynomial(3))], ids=str)
@@ -186,8 +298,10 @@ def test_a_model_that_was_fitted_to_a_table_is_written_with_the_names_of_its_cla
     table, model, out = (tmp_path / name for name in ("moons.csv", "m.skops", "m.c"))
     table.write_text("\n".join(["left,right,class", *rows]))
     assert main(["-q", "fit", str(table), "--method", "exact", "--out", str(model)]) == 0
-    assert main(["-q", "export", str(model), str(out)]) == 0
-    assert "columns     left, right\n" in capsys.readouterr().out
+    assert main(["-q", "export", str(model), str(out), "--data", str(table)]) == 0
+    printed = capsys.readouterr().out
+    assert "compared    the same answers on 300 rows given; " in printed
+    assert "columns     left, right\n" in printed
     assert '{"lower", "upper"}' in out.read_text()
 
 

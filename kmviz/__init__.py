@@ -33,6 +33,7 @@ if TYPE_CHECKING:  # the same names again, for those who read types
         PartitionedFaLK as PartitionedFaLK,
     )
     from kmviz.methods.nsv import NSVClassifier as NSVClassifier
+    from kmviz.methods.promise import PromiseWarning as PromiseWarning
     from kmviz.methods.reduced import (
         ReducedSetClassifier as ReducedSetClassifier,
         ReducedSetRegressor as ReducedSetRegressor,
@@ -67,6 +68,7 @@ _HOMES = {
     "LocalNoiseReducer": "kmviz.methods.falk",
     "NSVClassifier": "kmviz.methods.nsv",
     "PartitionedFaLK": "kmviz.methods.falk",
+    "PromiseWarning": "kmviz.methods.promise",
     "RampSVMClassifier": "kmviz.methods.rivals",
     "ReducedSetClassifier": "kmviz.methods.reduced",
     "ReducedSetRegressor": "kmviz.methods.reduced",

@@ -6,7 +6,6 @@ its steps, is what answers are compared with and what times are ratios of.
 
 from __future__ import annotations
 
-import warnings
 from copy import copy
 from dataclasses import replace
 from typing import Any, Literal, cast
@@ -16,19 +15,19 @@ from sklearn.base import is_regressor
 from sklearn.frozen import FrozenEstimator
 from sklearn.model_selection import FixedThresholdClassifier, TunedThresholdClassifierCV
 from sklearn.utils import _safe_indexing
-from sklearn.utils.validation import _num_samples
 
 from kmviz.evaluation.catalogue import is_certified
 from kmviz.evaluation.cost import TIMED_ROWS, seconds_per_query
 from kmviz.evaluation.faithful import known_vectors, refuse_unlike
 from kmviz.evaluation.joined import quickened
-from kmviz.evaluation.trial import PromiseWarning, Trial, tried, warn_few_rows
+from kmviz.evaluation.row_checks import doubt_about
+from kmviz.evaluation.trial import Trial, tried, warn_few_rows, warn_of_rows
 from kmviz.evaluation.values import Asked, fastest_values
 from kmviz.machines.inside import joins_several
 from kmviz.machines.unwrap import chain, last_step
 from kmviz.methods import progress
 from kmviz.methods.exact import ExactClassifier
-from kmviz.methods.promise import Promise
+from kmviz.methods.promise import Promise, group_rows, warn_of_promise
 from kmviz.methods.register import METHODS
 
 #: Times faster than the model's own `predict` below which the model itself is returned.
@@ -114,9 +113,11 @@ def accelerate(
     Warns
     -----
     PromiseWarning
-        When there are too few rows for the promise (the message says how many it takes), or no
-        candidate kept it: the answer is then a certified method or the exact machine. And when X
-        holds support vectors of the machine: rows it was trained on flatter every method.
+        When there are too few distinct rows for the promise (the message says how many it takes),
+        or no candidate kept it, or the rows look wrong: nearly constant, copies of a few, or, for
+        a quarter of them, far outside the range of the support vectors in most columns. The
+        answer is then a certified method or the exact machine. And when X holds support vectors
+        of the machine: rows it was trained on make every method look better than it is.
 
     Notes
     -----
@@ -213,8 +214,10 @@ def with_threshold(fitted: Any, X: Any, threshold: float) -> Any:
 def _of_values(fitted: Any, X: Any, method: str, asked: Asked) -> Any:
     """A regressor, or a model whose scores are wanted."""
     found = fastest_values(fitted, X, method, asked)
-    if found.is_few:
-        warn_few_rows(asked.rate, asked.confidence, _num_samples(X), "values")
+    if found.doubt:
+        warn_of_rows(found.doubt)
+    elif found.is_few:
+        warn_few_rows(asked.rate, asked.confidence, found.distinct, "values")
     if method == "auto" and found.fast.promise_.faster < WORTH:
         return _as_it_is(fitted, found.name, found.fast.promise_.faster, asked.queries)
     return found.fast
@@ -248,13 +251,22 @@ def _of_labels(
     exact = ExactClassifier(frozen).fit(X)
     labels = np.asarray(fitted.predict(X))
     refuse_unlike(exact, X, labels)
-    _warn_of_training_rows(exact, X)
-    trial = Trial(frozen, exact, X, labels, max_disagreement, confidence, queries, random_state)
+    rows = exact.machine_rows(X)
+    group = group_rows(rows)
+    doubt = doubt_about(rows, group, fitted, exact.machines_)
+    if doubt:
+        warn_of_rows(doubt)
+    else:
+        _warn_of_training_rows(exact, X)
+    trial = Trial(
+        frozen, exact, X, labels, max_disagreement, confidence, queries, random_state, group
+    )
     if is_certified(method):
         best = trial.certify(method)
     else:
         safe = trial.fastest_certified()
-        tested = [name for name in names if name == method or trial.fits(name)]
+        wanted = [] if doubt else names
+        tested = [name for name in wanted if name == method or trial.fits(name)]
         best = trial.fastest_kept(tested, safe)
     faster = trial.given_seconds / best.seconds
     if method == "auto" and faster < WORTH:
@@ -281,12 +293,11 @@ def _with_note(fitted: Any, reason: str) -> Any:
 def _warn_of_training_rows(exact: ExactClassifier, X: Any) -> None:
     share = known_vectors(exact, X)
     if share >= TRAINING_SHARE:
-        warnings.warn(
-            f"X holds {share:.0%} of the machine's own support vectors, so it holds rows that the "
-            "machine was trained on. They are answered more surely than new ones, and the promise "
-            "would flatter: give rows that it has not seen.",
-            PromiseWarning,
-            stacklevel=4,
+        warn_of_promise(
+            f"X holds {share:.0%} of the machine's own support vectors. If these are rows that the "
+            "machine was trained on, give rows that it has not seen: training rows are answered "
+            "more surely than new ones, and the promise would be too good. If equal rows are "
+            "natural, as among few categories, the promise holds."
         )
 
 

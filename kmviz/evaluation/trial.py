@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import warnings
 from dataclasses import dataclass, replace
 from itertools import count
 from typing import Any, cast
 
 import numpy as np
+from numpy.typing import NDArray
 from scipy.sparse import issparse
 from sklearn.utils import _safe_indexing, check_random_state
 from sklearn.utils.validation import _num_samples
@@ -23,15 +23,18 @@ from kmviz.methods.exact import ExactClassifier
 from kmviz.methods.nsv import NSVClassifier
 from kmviz.methods.nsv.proof import NotProvedError
 from kmviz.methods.nsv.tables import known_form
-from kmviz.methods.promise import Promise, rows_needed, upper_bound
+from kmviz.methods.promise import (
+    Promise,
+    deal_groups,
+    distinct_misses,
+    rows_needed,
+    upper_bound,
+    warn_of_promise,
+)
 from kmviz.methods.register import METHODS, method_of, offered
 
 #: A candidate that takes longer for so few rows than a certified one for all is not looked at.
 FEW_ROWS = 16
-
-
-class PromiseWarning(UserWarning):
-    """The promise asked for cannot be given; the message says why and what it takes."""
 
 
 def tried(certified: bool) -> tuple[str, ...]:
@@ -55,16 +58,18 @@ class Trial:
 
     def __init__(
         self, frozen: Any, exact: ExactClassifier, X: Any, labels: Any, rate: float,
-        confidence: float, queries: str, random_state: int | None,
+        confidence: float, queries: str, random_state: int | None, group: NDArray[np.intp],
     ) -> None:  # fmt: skip
         self.frozen, self.exact, self.X, self.labels = frozen, exact, X, labels
         self.rate, self.confidence, self.queries = rate, confidence, queries
         self.is_sparse = issparse(exact.machine_rows(_safe_indexing(X, slice(1))))
-        order = check_random_state(random_state).permutation(_num_samples(X))
+        self.distinct = len(np.unique(group))
         for_all = rows_needed(rate, 1 - (1 - confidence) / len(tried(certified=False)))
-        held = _held_out(len(order), for_all)
-        self.deciding, self.decided = _safe_indexing(X, order[:held]), labels[order[:held]]
-        self.calibrating, self.known = _safe_indexing(X, order[held:]), labels[order[held:]]
+        held = _held_out(self.distinct, for_all)
+        decide, calibrate = deal_groups(group, held, check_random_state(random_state))
+        self.deciding, self.decided = _safe_indexing(X, decide), labels[decide]
+        self.deciding_group = group[decide]
+        self.calibrating, self.known = _safe_indexing(X, calibrate), labels[calibrate]
         self.given_seconds = self._seconds(frozen.estimator)
 
     def fits(self, name: str) -> bool:
@@ -90,7 +95,7 @@ class Trial:
                 f"{name} answers {len(wrong)} of {len(self.labels)} rows otherwise than the model: "
                 "the machine is beyond what float64 can bound. Take method='exact'."
             )
-        promise = Promise(0.0, 1.0, 0, checked=len(self.labels))
+        promise = Promise(0.0, 1.0, 0, checked=len(self.labels), distinct=self.distinct)
         return Candidate(name, classifier, self._seconds(classifier), promise)
 
     def fastest_certified(self) -> Candidate:
@@ -114,7 +119,7 @@ class Trial:
             return safe
         tries = self._tries(len(names))
         if not tries:
-            warn_few_rows(self.rate, self.confidence, _num_samples(self.X))
+            warn_few_rows(self.rate, self.confidence, self.distinct)
             return safe
         asked = len(names) == 1  # by name: returned if it keeps the promise, fast or not
         promising = []
@@ -169,14 +174,17 @@ class Trial:
             except NotProvedError:
                 return None
             proved = cast(Promise, classifier.promise_)
-            promise = replace(proved, confidence=self.confidence, checked=len(self.labels))
+            promise = replace(
+                proved, confidence=self.confidence, checked=len(self.labels), distinct=self.distinct
+            )
             return Candidate(candidate.name, classifier, self._seconds(classifier), promise)
-        misses = int(np.sum(classifier.predict(rows) != self.decided))
-        bound = upper_bound(misses, _num_samples(rows), level)
+        differ = classifier.predict(rows) != self.decided
+        misses, n_rows = distinct_misses(differ, self.deciding_group)
+        bound = upper_bound(misses, n_rows, level)
         if bound > self.rate:
             return None
         promise = Promise(
-            self.rate, self.confidence, len(self.decided), misses, bound, len(self.labels)
+            self.rate, self.confidence, n_rows, misses, bound, len(self.labels), self.distinct
         )
         return replace(candidate, promise=promise)
 
@@ -190,31 +198,36 @@ class Trial:
 
     def _tries(self, candidates: int) -> int:
         """How many candidates the deciding rows can bear."""
-        rows = _num_samples(self.deciding)
+        rows = len(np.unique(self.deciding_group))
         for tries in range(candidates, 0, -1):
             if rows_needed(self.rate, 1 - (1 - self.confidence) / tries) <= rows:
                 return tries
         return 0
 
     def _warn_not_kept(self, name: str) -> None:
-        warnings.warn(
+        warn_of_promise(
             f"{name} changes more than {self.rate:.4g} of the answers on these rows; a certified "
-            "method or the exact machine is returned instead.",
-            PromiseWarning,
-            stacklevel=5,
+            "method or the exact machine is returned instead."
         )
 
 
 def warn_few_rows(rate: float, confidence: float, rows: int, what: str = "answers") -> None:
-    """Say how many rows a promise takes."""
+    """Say how many rows a promise takes, where `rows` distinct ones are too few."""
     need = rows_needed(rate, confidence)
-    warnings.warn(
+    warn_of_promise(
         f"At most {rate:.4g} of the {what} different, with {confidence:.0%} confidence, takes "
         f"{need:,} held-out rows without a miss, beside those that calibrate: give "
         f"{least_rows(rate, confidence):,} rows or more, or allow a larger max_disagreement. X has "
-        f"{rows:,}, so the choice is among certified methods and the exact machine.",
-        PromiseWarning,
-        stacklevel=5,
+        f"{rows:,} distinct rows, so the choice is among certified methods and the exact machine."
+    )
+
+
+def warn_of_rows(doubt: str) -> None:
+    """Say what looks wrong about the rows, and that no sample of them promises anything."""
+    warn_of_promise(
+        f"{doubt}, so X says little about the queries to come, and the choice is among certified "
+        "methods and the exact machine. Give rows like those queries, with the columns in the "
+        "units that the model was fitted on."
     )
 
 

@@ -15,15 +15,22 @@ from numpy.typing import NDArray
 from sklearn.base import is_regressor
 from sklearn.frozen import FrozenEstimator
 from sklearn.utils import _safe_indexing, check_random_state
-from sklearn.utils.validation import _num_samples
 
 from kmviz.evaluation.cost import TIMED_ROWS, one_thread, seconds_per_query
 from kmviz.evaluation.faithful import ReadingError
+from kmviz.evaluation.row_checks import doubt_about
 from kmviz.methods import progress
 from kmviz.methods.anytime import AnytimeRegressor
 from kmviz.methods.anytime.basis import NotMercerError
 from kmviz.methods.exact import ExactClassifier, ExactRegressor
-from kmviz.methods.promise import Promise, rows_needed, upper_bound
+from kmviz.methods.promise import (
+    Promise,
+    deal_groups,
+    distinct_misses,
+    group_rows,
+    rows_needed,
+    upper_bound,
+)
 from kmviz.methods.reduced import ReducedSetClassifier, ReducedSetRegressor
 
 Values = NDArray[np.float64]
@@ -56,6 +63,8 @@ class Found:
     seconds: float
     given_seconds: float
     is_few: bool
+    doubt: str
+    distinct: int
 
 
 def fastest_values(fitted: Any, X: Any, method: str, asked: Asked) -> Found:
@@ -94,10 +103,17 @@ class ValueTrial:
         self.fitted, self.X, self.values, self.asked = fitted, X, values, asked
         self.tolerance = float(asked.tolerance or 0.0)
         self.says, self.frozen = told_by(fitted), FrozenEstimator(fitted)
-        order = check_random_state(asked.random_state).permutation(_num_samples(X))
-        half = len(order) // 2
-        self.deciding = order[:half] if half else order
-        self.calibrating = order[half:]
+        reader = ExactRegressor if is_regressor(fitted) else ExactClassifier
+        self.exact = reader(self.frozen, dtype="float64").fit(X)
+        rows = self.exact.machine_rows(X)
+        self.group = group_rows(rows)
+        machines = [engine.machine for engine in self.exact.engines_]
+        self.doubt = doubt_about(rows, self.group, fitted, machines)
+        self.distinct = len(np.unique(self.group))
+        random = check_random_state(asked.random_state)
+        self.deciding, self.calibrating = deal_groups(self.group, self.distinct // 2, random)
+        if not len(self.deciding):
+            self.deciding = self.calibrating
 
     def offered(self) -> list[str]:
         """The candidates for this kind of model."""
@@ -120,7 +136,7 @@ class ValueTrial:
 
     def refuse_unlike(self) -> None:
         """Refuse a model whose machine, as it was read, says something else."""
-        read = self.says(self.made("exact"), self.X)
+        read = self.says(self.exact, self.X)
         if read.shape != self.values.shape:
             raise ReadingError(
                 f"{type(self.fitted).__name__} gives values of shape {self.values.shape}, and the "
@@ -141,13 +157,13 @@ class ValueTrial:
         Each try of a candidate that only rows can speak for costs confidence.
         """
         tested = [name for name in names if name not in SURE]
-        rows = len(self.deciding)
+        rows = len(np.unique(self.group[self.deciding]))
         level = 1.0 - (1.0 - self.asked.confidence) / max(len(tested), 1)
         is_few = bool(tested) and rows_needed(self.asked.rate, level) > rows
         kept = []
         for done, name in enumerate([*names, *(["exact"] if "exact" not in names else [])]):
             progress.report(0.1 + 0.8 * done / (len(names) + 1), name)
-            if name in tested and is_few:
+            if name in tested and (is_few or self.doubt):
                 continue
             try:
                 fast = self.made(name)
@@ -161,20 +177,22 @@ class ValueTrial:
         seconds, name, fast = min(asked_for or kept, key=lambda one: one[0])
         given = self._seconds(self.fitted)
         fast.promise_ = replace(fast.promise_, faster=given / seconds)
-        return Found(name, fast, seconds, given, is_few)
+        return Found(name, fast, seconds, given, is_few, self.doubt, self.distinct)
 
     def _promise(self, name: str, fast: Any, level: float) -> Promise | None:
         checked = len(self.values)
         if name in SURE:
-            return Promise(0.0, 1.0, 0, checked=checked, tolerance=self.tolerance)
+            return Promise(
+                0.0, 1.0, 0, checked=checked, distinct=self.distinct, tolerance=self.tolerance
+            )
         rows = _safe_indexing(self.X, self.deciding)
         off = self._off(self.says(fast, rows), self.deciding)
-        misses = int(np.sum(off > self.tolerance))
-        bound = upper_bound(misses, len(off), level)
+        misses, n_rows = distinct_misses(off > self.tolerance, self.group[self.deciding])
+        bound = upper_bound(misses, n_rows, level)
         if bound > self.asked.rate:
             return None
         return Promise(
-            self.asked.rate, self.asked.confidence, len(off), misses, bound, checked,
+            self.asked.rate, self.asked.confidence, n_rows, misses, bound, checked, self.distinct,
             tolerance=self.tolerance,
         )  # fmt: skip
 

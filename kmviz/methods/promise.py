@@ -2,15 +2,54 @@
 
 With d sign changes in n held-out queries, the one-sided Clopper-Pearson bound
 B^-1(confidence; d + 1, n - d) is not exceeded by the true rate with that confidence. Rows that
-shaped the method must not also prove the promise.
+shaped the method must not also prove the promise. Equal rows count once: a row that was copied a
+thousand times says no more about other rows than the row alone.
 """
 
 from __future__ import annotations
 
+import warnings
 from dataclasses import dataclass
+from hashlib import blake2b
+from inspect import currentframe
 from math import ceil, log
+from typing import Any
 
+import numpy as np
+from numpy.typing import NDArray
+from scipy.sparse import issparse
 from scipy.stats import beta
+
+#: Rows whose keys are made together.
+BLOCK = 512
+
+
+class PromiseWarning(UserWarning):
+    """The promise asked for cannot be given, or rests on rows that look wrong.
+
+    The message says why, and what to give or allow in its place.
+
+    Examples
+    --------
+    >>> import warnings
+    >>> from sklearn.datasets import make_moons
+    >>> from sklearn.svm import SVC
+    >>> import kmviz
+    >>> X, y = make_moons(100, noise=0.2, random_state=0)
+    >>> with warnings.catch_warnings(record=True) as caught:
+    ...     warnings.simplefilter("always")
+    ...     fast = kmviz.accelerate(SVC().fit(X, y), 0.0 * X, method="exact")
+    >>> print(caught[0].category.__name__, str(caught[0].message).partition(",")[0])
+    PromiseWarning All 100 rows of X are equal
+    """
+
+
+def warn_of_promise(message: str) -> None:
+    """Warn of a promise, in the line of the caller who is outside kmviz."""
+    level, frame = 0, currentframe()
+    while frame is not None and frame.f_globals.get("__name__", "").startswith("kmviz."):
+        level, frame = level + 1, frame.f_back
+    warnings.warn(message, PromiseWarning, stacklevel=level + 1)
 
 
 @dataclass(frozen=True)
@@ -24,14 +63,17 @@ class Promise:
         the model that was handed in.
     confidence : float
     rows : int
-        Held-out rows it rests on; 0 where a proof, not a sample, gives the rate.
+        Held-out rows it rests on, equal rows counted once; 0 where a proof, not a sample, gives
+        the rate.
     misses : int
-        How many of them were answered differently.
+        How many of them were answered differently (`distinct_misses`).
     bound : float or None
         The Clopper-Pearson bound of these misses. It describes the rows: where they also chose
         how wide the method's thresholds are, only `rate` is covered by the confidence.
     checked : int
         Rows on which the machine, as it was read, answered as the model's own `predict`.
+    distinct : int
+        How many of these are distinct.
     faster : float or None
         Times faster than that `predict`, where both were timed in one run.
     note : str
@@ -47,6 +89,7 @@ class Promise:
     misses: int = 0
     bound: float | None = None
     checked: int = 0
+    distinct: int = 0
     faster: float | None = None
     note: str = ""
     tolerance: float | None = None
@@ -59,12 +102,15 @@ class Promise:
         if self.rows:
             said.append(
                 f"at most {self.rate:.3%} of the {differ}, with {self.confidence:.0%} "
-                f"confidence: {self.misses} of {self.rows} held-out {did}"
+                f"confidence: {self.misses} of {self.rows} distinct held-out {did}"
             )
         elif not self.note:
             said.append(f"certified: at most {self.rate:.3%} of the {differ}")
         if self.checked and not self.note:
-            said.append(f"the machine as read answers {self.checked} rows as its model does")
+            said.append(
+                f"the machine as read answers {self.checked} rows ({self.distinct} distinct) as "
+                "its model does"
+            )
         if self.faster is not None:
             said.append(f"{self.faster:.3g}x faster than the model's own predict")
         return "; ".join(said)
@@ -72,6 +118,80 @@ class Promise:
     def _repr_html_(self) -> str:
         """What a notebook shows."""
         return f"<p><b>Promise</b>: {self}</p>"
+
+
+def group_rows(rows: Any) -> NDArray[np.intp]:
+    """Return a number for each row, the same for equal rows, counted up in order of appearance.
+
+    Parameters
+    ----------
+    rows : array, sparse matrix, frame or list of length n
+
+    Examples
+    --------
+    >>> from kmviz.methods.promise import group_rows
+    >>> group_rows([[1.0, 2.0], [0.0, 0.0], [1.0, 2.0]]).tolist()
+    [0, 1, 0]
+    """
+    number: dict[Any, int] = {}
+    table = rows if issparse(rows) else np.asarray(rows)
+    blocks = (table[top : top + BLOCK] for top in range(0, table.shape[0], BLOCK))
+    keys = (key for block in blocks for key in _keys(block))
+    return np.array([number.setdefault(key, len(number)) for key in keys], dtype=np.intp)
+
+
+def _keys(block: Any) -> list[Any]:
+    rows = block.toarray() if issparse(block) else block
+    if rows.dtype.kind == "O":
+        return [repr(row) for row in rows.tolist()]
+    if rows.dtype.kind == "f":
+        rows = rows + 0.0  # -0.0 is 0.0
+    return [blake2b(row.tobytes(), digest_size=16).digest() for row in rows]
+
+
+def deal_groups(
+    group: NDArray[np.intp], n_first: int, rng: np.random.RandomState
+) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
+    """Return the rows of `n_first` groups that are drawn at random, and the other rows.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from kmviz.methods.promise import deal_groups
+    >>> [rows.tolist() for rows in deal_groups(np.array([0, 1, 1, 2]), 2, np.random.RandomState(0))]
+    [[3, 1, 2], [0]]
+    """
+    drawn = rng.permutation(len(np.unique(group)))
+    place = np.argsort(drawn)[group]
+    order = np.argsort(place, kind="stable")
+    first = int(np.sum(place < n_first))
+    return order[:first], order[first:]
+
+
+def distinct_misses(differ: NDArray[np.bool_], group: NDArray[np.intp]) -> tuple[int, int]:
+    """Return how many distinct rows differ, and how many there are.
+
+    Where rows that differ come more often than others, their share of all rows counts: equal rows
+    can make a promise weaker, never stronger.
+
+    Parameters
+    ----------
+    differ : array of shape (n,)
+    group : array of shape (n,)
+        The same number for equal rows, as `group_rows` gives.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from kmviz.methods.promise import distinct_misses
+    >>> distinct_misses(np.array([True, False, False, False]), np.array([0, 1, 1, 1]))
+    (1, 2)
+    >>> distinct_misses(np.array([False, True, True, True]), np.array([0, 1, 1, 1]))
+    (2, 2)
+    """
+    rows = len(np.unique(group))
+    by_share = -(-int(differ.sum()) * rows // len(differ)) if len(differ) else 0
+    return max(len(np.unique(group[differ])), by_share), rows
 
 
 def upper_bound(misses: int, rows: int, confidence: float = 0.95) -> float:

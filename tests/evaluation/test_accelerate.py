@@ -4,17 +4,19 @@ import warnings
 
 import numpy as np
 import pytest
+from scipy.sparse import csr_array
+from sklearn.feature_extraction.text import TfidfVectorizer
 from sklearn.frozen import FrozenEstimator
 from sklearn.metrics.pairwise import rbf_kernel
 from sklearn.model_selection import GridSearchCV
 from sklearn.pipeline import make_pipeline
-from sklearn.preprocessing import StandardScaler
-from sklearn.svm import SVC
+from sklearn.preprocessing import Normalizer, StandardScaler
+from sklearn.svm import SVC, SVR, LinearSVC
 
 import kmviz
 from kmviz import datasets
 from kmviz.evaluation.audit import AuditWarning
-from kmviz.evaluation.trial import PromiseWarning, Trial, least_rows
+from kmviz.evaluation.trial import Trial, least_rows
 from kmviz.kernels import Normalized, Polynomial
 from kmviz.methods.nsv.proof import NotProvedError
 from kmviz.methods.promise import Promise, rows_needed, upper_bound
@@ -52,7 +54,7 @@ def test_a_method_by_name_is_that_method(svc, banana, method):
 
 
 def test_too_few_rows_say_how_many_it_takes_and_fall_back(svc, banana):
-    with pytest.warns(PromiseWarning, match=r"2,995 held-out rows.*3,993 rows or more"):
+    with pytest.warns(kmviz.PromiseWarning, match=r"2,995 held-out rows.*3,993 rows or more"):
         fast = kmviz.accelerate(svc, banana.X_test[:400])
     assert type(fast).__name__ in ("AnytimeClassifier", "ExactClassifier")
     promise = fast.promise_
@@ -77,7 +79,7 @@ def test_rows_that_calibrate_do_not_decide(svc, banana, monkeypatch):
 
 
 def test_a_method_that_changes_too_much_is_not_returned(svc, banana):
-    with pytest.warns(PromiseWarning, match="svtree_path changes more"):
+    with pytest.warns(kmviz.PromiseWarning, match="svtree_path changes more"):
         fast = kmviz.accelerate(
             svc, banana.X_test[:4_500], method="svtree_path", max_disagreement=0.001
         )
@@ -110,7 +112,7 @@ def test_bad_arguments_are_named(svc, banana):
 
 @pytest.mark.parametrize("n", [1, 2, 3])
 def test_a_handful_of_rows_falls_back(svc, banana, n):
-    with pytest.warns(PromiseWarning, match="2,995 held-out rows"):
+    with pytest.warns(kmviz.PromiseWarning, match="2,995 held-out rows"):
         fast = kmviz.accelerate(svc, banana.X_test[:n])
     assert fast.promise_.rows == 0
 
@@ -209,3 +211,89 @@ def test_a_method_whose_promise_cannot_be_proved_is_passed_over(svc, banana, mon
     fast = kmviz.accelerate(svc, banana.X_test, max_disagreement=0.02)
     assert not isinstance(fast, kmviz.NSVClassifier)
     assert fast.promise_.rate <= 0.02
+
+
+def wrong_rows(rows):
+    return {
+        "other units": (rows * 100.0, "lie far outside the support vectors' range"),
+        "zeros": (np.zeros_like(rows), "All 2,000 rows of X are equal"),
+        "one row": (np.repeat(rows[:1], 2_000, axis=0), "All 2,000 rows of X are equal"),
+        "few rows": (np.tile(rows[:20], (100, 1)), "X has 20 distinct rows among 2,000"),
+        "scaled away": (rows / 255.0, "X is nearly constant"),
+    }
+
+
+@pytest.mark.parametrize("method", ["auto", "nsv"])
+@pytest.mark.parametrize("name", wrong_rows(np.zeros((20, 2))))
+def test_rows_that_look_wrong_promise_nothing(svc, banana, name, method):
+    rows, words = wrong_rows(banana.X_test[:2_000])[name]
+    with pytest.warns(kmviz.PromiseWarning, match=words) as caught:
+        fast = kmviz.accelerate(svc, rows, method=method, max_disagreement=0.2)
+    assert len(caught) == 1
+    assert caught[0].filename == __file__
+    assert fast.promise_.rows == 0
+    assert fast.promise_.rate == 0.0
+    assert (fast.predict(banana.X_test) == svc.predict(banana.X_test)).all()
+
+
+@pytest.mark.parametrize("name", ["other units", "one row"])
+def test_values_of_rows_that_look_wrong_promise_nothing(banana, name):
+    svr = SVR().fit(banana.X_train, banana.X_train[:, 0] ** 2)
+    rows, words = wrong_rows(banana.X_test[:2_000])[name]
+    with pytest.warns(kmviz.PromiseWarning, match=words):
+        fast = kmviz.accelerate(svr, rows, max_disagreement=0.2, tolerance=0.01)
+    assert fast.promise_.rows == 0
+
+
+def test_rows_are_compared_as_the_machine_reads_them(banana):
+    """Behind a scaler, in sparse rows, and where there are weights in place of vectors."""
+    scaled = make_pipeline(StandardScaler(), SVC()).fit(banana.X_train, banana.y_train)
+    with pytest.warns(kmviz.PromiseWarning, match="far outside"):
+        kmviz.accelerate(scaled, banana.X_test * 100.0, method="exact")
+    normed = make_pipeline(Normalizer(), SVC()).fit(banana.X_train, banana.y_train)
+    kmviz.accelerate(normed, banana.X_test * 100.0, method="exact")
+    drawn = np.random.default_rng(0).integers(0, 60, (400, 12))
+    texts, kinds = [" ".join(f"w{j}" for j in row) for row in drawn], drawn.sum(axis=1) > 350
+    written = make_pipeline(TfidfVectorizer(), SVC()).fit(texts[::2], kinds[::2])
+    kmviz.accelerate(written, texts[1::2], method="exact")
+    plain = SVC().fit(csr_array(banana.X_train), banana.y_train)
+    with pytest.warns(kmviz.PromiseWarning, match="far outside"):
+        kmviz.accelerate(plain, csr_array(banana.X_test * 100.0), method="exact")
+    weights = LinearSVC().fit(banana.X_train, banana.y_train)
+    kmviz.accelerate(weights, banana.X_test * 100.0, method="exact")
+
+
+def test_ordinary_rows_are_not_questioned():
+    for name in ("heart", "waveform", "digits"):
+        data = datasets.load(name)
+        fitted = SVC(C=10).fit(data.X_train, data.y_train)
+        fast = kmviz.accelerate(fitted, data.X_test, method="exact")
+        assert fast.promise_.checked == len(data.X_test)
+
+
+def test_copies_of_a_row_count_once(svc, banana):
+    rows = np.tile(banana.X_test[:1_000], (5, 1))
+    with pytest.warns(kmviz.PromiseWarning, match="X has 1,000 distinct rows"):
+        few = kmviz.accelerate(svc, rows)
+    assert (few.promise_.checked, few.promise_.distinct, few.promise_.rows) == (5_000, 1_000, 0)
+    once = kmviz.accelerate(svc, rows[:1_000], method="nsv", max_disagreement=0.02).promise_
+    again = kmviz.accelerate(svc, rows, method="nsv", max_disagreement=0.02).promise_
+    assert again.rows == once.rows == 500
+    assert f"of {again.rows} distinct held-out answers" in str(again)
+    assert "5000 rows (1000 distinct)" in str(again)
+
+
+def test_equal_rows_stay_on_one_side(svc, banana, monkeypatch):
+    seen = {}
+    real = Trial.__init__
+
+    def spy(self, *arguments):
+        real(self, *arguments)
+        seen["held"], seen["used"] = self.deciding, self.calibrating
+
+    monkeypatch.setattr(Trial, "__init__", spy)
+    rows = np.tile(banana.X_test[:600], (3, 1))
+    kmviz.accelerate(svc, rows, method="nsv", max_disagreement=0.02)
+    held, used = ({tuple(row) for row in seen[k]} for k in ("held", "used"))
+    assert not held & used
+    assert len(seen["held"]) + len(seen["used"]) == len(rows)

@@ -25,7 +25,6 @@ from sklearn.svm import SVC, LinearSVC, NuSVC
 import kmviz
 from kmviz import ExactClassifier
 from kmviz.evaluation.faithful import ReadingError, refuse_unlike
-from kmviz.evaluation.trial import PromiseWarning
 
 pytestmark = pytest.mark.usefixtures("hasty")
 X, Y = make_classification(
@@ -212,10 +211,10 @@ def test_weighted_machines():
 
 def test_training_rows_draw_a_warning():
     svc = SVC().fit(X[TRAIN], Y[TRAIN])
-    with pytest.warns(PromiseWarning, match="100% of the machine's own support vectors"):
+    with pytest.warns(kmviz.PromiseWarning, match="100% of the machine's own support vectors"):
         taken(svc, X[TRAIN])
     piped = make_pipeline(StandardScaler(), SVC()).fit(X[TRAIN], Y[TRAIN])
-    with pytest.warns(PromiseWarning, match="rows that it has not seen"):
+    with pytest.warns(kmviz.PromiseWarning, match="rows that it has not seen"):
         taken(piped, X[:150])
 
 

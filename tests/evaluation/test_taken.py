@@ -18,7 +18,6 @@ from sklearn.svm import SVC, SVR, LinearSVC, NuSVR, OneClassSVM
 
 import kmviz
 from kmviz.evaluation.faithful import ReadingError
-from kmviz.evaluation.trial import PromiseWarning
 from kmviz.machines.reading import read_value
 
 pytestmark = pytest.mark.usefixtures("hasty")
@@ -221,7 +220,7 @@ def test_scores_are_promised_where_they_are_the_target():
     fast = kmviz.accelerate(svc, X[ASK], target="score", tolerance=0.01, max_disagreement=0.05)
     off = np.abs(fast.decision_function(X) - svc.decision_function(X))
     assert np.mean(off > 0.01) <= 0.05
-    with pytest.warns(PromiseWarning, match="held-out rows"):
+    with pytest.warns(kmviz.PromiseWarning, match="held-out rows"):
         few = kmviz.accelerate(svc, X[ASK], target="score", tolerance=0.01)
     assert few.promise_.rows == 0
 

@@ -89,7 +89,9 @@ def test_nothing_is_trained_for_a_promise_that_cannot_be_proved(monkeypatch):
 
 def test_signs_that_rounding_decides_are_told(monkeypatch):
     X, y = moons(400, 0)
-    monkeypatch.setattr(proof, "_misses", lambda *_: 20)  # even with every vector touched
+    monkeypatch.setattr(
+        proof, "_differing", lambda _, rows, *__: np.arange(len(rows)) < 20
+    )  # even with every vector touched
     with pytest.raises(ValueError, match=r"20 of 100 rows .* rounding decides its sign"):
         NSVClassifier(calibration="train", max_disagreement=0.1).fit(X, y)
 

@@ -24,7 +24,7 @@ from kmviz.methods.anytime.clusters import ClusteredEngine, cells_of
 from kmviz.methods.anytime.spectral import SpectralEngine
 from kmviz.methods.anytime.study import AnytimeStudy
 from kmviz.methods.base import FLOATS, BinaryProblem, MachineClassifier
-from kmviz.methods.promise import Promise, upper_bound
+from kmviz.methods.promise import Promise, distinct_misses, group_rows, upper_bound
 
 AnytimeEngine = CholeskyEngine | ClusteredEngine | SpectralEngine
 
@@ -172,7 +172,8 @@ class AnytimeClassifier(MachineClassifier):
         if X_calibration is not None and self.share < 1.0:
             self._refuse_width("X_calibration", X_calibration)
             differs = self.predict(X_calibration) != self.estimator_labels(X_calibration)
-            rows, misses = len(differs), int(differs.sum())
+            group = group_rows(self.machine_rows(X_calibration))
+            misses, rows = distinct_misses(differs, group)
             self.promise_ = Promise(upper_bound(misses, rows), CONFIDENCE, rows, misses)
         return self
 

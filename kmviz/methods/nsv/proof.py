@@ -12,10 +12,16 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 from sklearn.utils import _safe_indexing, check_random_state
-from sklearn.utils.validation import _num_samples
 
 from kmviz.methods.progress import report
-from kmviz.methods.promise import Promise, rows_needed, upper_bound
+from kmviz.methods.promise import (
+    Promise,
+    deal_groups,
+    distinct_misses,
+    group_rows,
+    rows_needed,
+    upper_bound,
+)
 
 #: From thresholds that nothing passes down to the bare envelope.
 MARGINS = (np.inf, 8.0, 6.0, 5.0, 4.0, 3.5, 3.0, 2.5, 2.0, 1.75, 1.5, 1.25, 1.0, 0.75, 0.5,
@@ -27,15 +33,19 @@ class NotProvedError(ValueError):
 
 
 def split_rows(rows: Any, seed: int) -> tuple[Any, Any]:
-    """Deal the rows into two halves: one to set the thresholds, one to prove the promise."""
-    n = _num_samples(rows)
+    """Deal the rows into two halves: one to set the thresholds, one to prove the promise.
+
+    Equal rows go to the same half.
+    """
+    group = group_rows(rows)
+    n = len(np.unique(group))
     if n < 2:
         raise ValueError(
             "max_disagreement needs rows to set the thresholds and others to prove the promise; "
-            f"got {n} calibration row(s)."
+            f"X_calibration has {n} distinct row(s)."
         )
-    dealt = check_random_state(seed).permutation(n)
-    return _safe_indexing(rows, dealt[: n // 2]), _safe_indexing(rows, dealt[n // 2 :])
+    setting, proving = deal_groups(group, n // 2, check_random_state(seed))
+    return _safe_indexing(rows, setting), _safe_indexing(rows, proving)
 
 
 def refuse_few(clf: Any, n_rows: int) -> None:
@@ -62,18 +72,19 @@ def widen_until_proved(clf: Any, proof: NDArray[Any], labels: NDArray[Any]) -> N
         What the model itself answers to them.
     """
     rate, confidence = clf.max_disagreement, clf.confidence
-    refuse_few(clf, len(proof))
+    group = group_rows(proof)
+    refuse_few(clf, len(np.unique(group)))
     best = None
     for tried, margin in enumerate(MARGINS):
         report(tried / len(MARGINS), "proving the promise")
-        misses = _misses(clf, proof, labels, margin)
-        bound = upper_bound(misses, len(proof), confidence)
+        misses, rows = distinct_misses(_differing(clf, proof, labels, margin), group)
+        bound = upper_bound(misses, rows, confidence)
         if bound > rate:
             break
-        best = margin, Promise(rate, confidence, len(proof), misses, bound)
+        best = margin, Promise(rate, confidence, rows, misses, bound)
     if best is None:  # all vectors were touched, and only rounding can have changed a sign
         raise NotProvedError(
-            f"max_disagreement={rate:g} cannot be proved: for {misses} of {len(proof)} rows f(x) "
+            f"max_disagreement={rate:g} cannot be proved: for {misses} of {rows} rows f(x) "
             "is so near 0 that rounding decides its sign. Give other or more rows of "
             "X_calibration, or a larger max_disagreement."
         )
@@ -82,11 +93,13 @@ def widen_until_proved(clf: Any, proof: NDArray[Any], labels: NDArray[Any]) -> N
     clf.count_overhead()
 
 
-def _misses(clf: Any, proof: NDArray[Any], labels: NDArray[Any], margin: float) -> int:
+def _differing(
+    clf: Any, proof: NDArray[Any], labels: NDArray[Any], margin: float
+) -> NDArray[np.bool_]:
     _set_margin(clf, margin)
     outputs, _ = clf.answer_pairs(proof)
     answers = clf.classes_[clf.winners(clf._aggregate(outputs))]
-    return int((answers != labels).sum())
+    return answers != labels
 
 
 def _set_margin(clf: Any, margin: float) -> None:

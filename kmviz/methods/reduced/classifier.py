@@ -46,7 +46,7 @@ from sklearn.utils.validation import check_is_fitted
 from kmviz.machines import KernelMachine
 from kmviz.machines.as_svc import as_svc
 from kmviz.methods.base import BinaryProblem, MachineClassifier
-from kmviz.methods.promise import Promise, upper_bound
+from kmviz.methods.promise import Promise, distinct_misses, group_rows, upper_bound
 from kmviz.methods.reduced.engine import CONFIDENCE, ReducedEngine
 from kmviz.methods.reduced.making import Making
 from kmviz.methods.reduced.sizing import HeldProblem, hold_out
@@ -210,9 +210,10 @@ class ReducedSetClassifier(MachineClassifier):
         held, proof = self._transformed(choosing), self._transformed(stopping)
         self._prepare([HeldProblem(**vars(one), held=held, proof=proof) for one in problems])
         if is_auto:
-            differ = int(np.sum(self.predict(proving) != self.estimator_labels(proving)))
-            rate = upper_bound(differ, len(proving), CONFIDENCE)
-            self.promise_ = Promise(rate, CONFIDENCE, len(proving), differ)
+            differ = self.predict(proving) != self.estimator_labels(proving)
+            misses, rows = distinct_misses(differ, group_rows(self.machine_rows(proving)))
+            rate = upper_bound(misses, rows, CONFIDENCE)
+            self.promise_ = Promise(rate, CONFIDENCE, rows, misses)
         return self
 
     def resized(self, n_vectors: Any, threshold: str) -> ReducedSetClassifier:

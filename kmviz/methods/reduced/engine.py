@@ -26,7 +26,7 @@ from kmviz.loops.reduced import sequential_outputs
 from kmviz.loops.threads import over_chunks
 from kmviz.machines import KernelMachine
 from kmviz.machines.soundness import shaped
-from kmviz.methods.promise import Promise, upper_bound
+from kmviz.methods.promise import Promise, distinct_misses, group_rows, upper_bound
 from kmviz.methods.reduced.tune import MarginTuning
 from kmviz.methods.reduction.objective import Floats
 from kmviz.methods.reduction.path import ReducedPath, Stage
@@ -105,18 +105,18 @@ class ReducedEngine:
         if self.nested is None:
             self.nested = stage.nested(n) if stage is not None else np.tri(n) * self.machine.beta
         found = corridor(self._partial(rows[:: max(1, len(rows) // CALIBRATION_ROWS)]))
-        partial = self._partial(proof)
+        partial, group = self._partial(proof), group_rows(proof)
         if found is None:
             return
         for margin in MARGINS:
             low, high = widened(*found, margin)
             steps = first_safe(partial, low, high)
             stopped = np.take_along_axis(partial, steps[:, None] - 1, axis=1)[:, 0]
-            misses = int(np.sum((stopped > 0) != (partial[:, -1] > 0)))
-            if upper_bound(misses, len(proof), CONFIDENCE) > level:
+            misses, n_rows = distinct_misses((stopped > 0) != (partial[:, -1] > 0), group)
+            if upper_bound(misses, n_rows, CONFIDENCE) > level:
                 break
             self.low, self.high = low, high
-            self.proof = Promise(level, CONFIDENCE, len(proof), misses)
+            self.proof = Promise(level, CONFIDENCE, n_rows, misses)
             # stage k sums k products; a kernel value takes one product for each column
             self.overhead = float(np.mean(steps * (steps + 1) / 2) / self.machine.n_features)
 

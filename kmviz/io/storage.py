@@ -132,10 +132,12 @@ def readable_bytes(estimator: Any, slim: bool = False, trusted: Iterable[str] = 
     """
     content, name = dumps(estimator, slim), type(estimator).__name__
     if refused := sorted(untrusted_types(content, trusted)):
+        in_model = not slim and not untrusted_types(dumps(estimator, slim=True), trusted)
+        remedy = "leave out the model it replaces by slim=True" if in_model else "take another step"
         raise StorageError(
             f"{name} cannot be stored, because it holds {', '.join(refused)}, which load does not "
-            "trust: take another step in its place, or allow these names in both, "
-            "save(..., trusted=[...]) and load(..., trusted=[...])."
+            f"trust: {remedy}, or allow these names in both, save(..., trusted=[...]) and "
+            "load(..., trusted=[...])."
         )
     try:
         built(content, "its file", [*trusted_types(), *trusted])

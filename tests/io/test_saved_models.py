@@ -15,6 +15,7 @@ import pandas as pd
 import pytest
 from sklearn.datasets import make_moons
 from sklearn.frozen import FrozenEstimator
+from sklearn.model_selection import TunedThresholdClassifierCV
 from sklearn.svm import SVC
 
 import kmviz
@@ -111,6 +112,15 @@ def test_a_part_that_load_would_refuse_is_named_and_stored_only_if_trusted(name,
     assert not list(tmp_path.iterdir())
     kmviz.save(model, path, trusted=[part])
     assert (kmviz.load(path, trusted=[part]).predict(rows) == model.predict(rows)).all()
+
+
+def test_a_part_of_the_replaced_model_alone_is_left_out_of_a_slim_file(tmp_path):
+    tuned = TunedThresholdClassifierCV(SVC(), cv=2).fit(X, WORDS)
+    fast, path = kmviz.ExactClassifier(FrozenEstimator(tuned)).fit(X), tmp_path / "m.skops"
+    with pytest.raises(StorageError, match=r"_CurveScorer, .*: leave out .* by slim=True"):
+        kmviz.save(fast, path)
+    kmviz.save(fast, path, slim=True)
+    assert (kmviz.load(path).predict(X) == tuned.predict(X)).all()
 
 
 @pytest.mark.parametrize("kind", LABELS)

@@ -88,7 +88,7 @@ def local_scores(model, class_starts, classes, outputs, scores):
     """What `decision_function` returns, from the outputs of each query's own machines.
 
     With two classes a model that saw one of them says +1 or -1 for it. With more, the aggregation
-    of `machines.pairs.by_votes`, in which a class that the model saw wins with 1 against each that
+    of `machines.votes.by_votes`, in which a class that the model saw wins with 1 against each that
     it did not, and of two that it did not see the first wins with 0.
 
     Parameters

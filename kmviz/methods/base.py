@@ -32,7 +32,7 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 
 from kmviz.machines import KernelMachine
 from kmviz.machines.cut import calibrator_of
-from kmviz.machines.pairs import by_votes
+from kmviz.machines.votes import by_votes
 from kmviz.machines.platt import probabilities, sigmoids
 from kmviz.machines.reading import (
     classes_of,

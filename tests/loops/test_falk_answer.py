@@ -5,7 +5,7 @@ import pytest
 
 from kmviz.kernels import RBF, Linear, Polynomial
 from kmviz.loops import falk_answer
-from kmviz.machines.pairs import by_votes
+from kmviz.machines.votes import by_votes
 
 KERNELS = [Linear(), RBF(0.7), Polynomial(3, gamma=0.5, coef0=1.0)]
 #: Machines of each model; the second has none.

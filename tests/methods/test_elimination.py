@@ -7,7 +7,7 @@ from sklearn.svm import SVC
 
 from kmviz import NSVClassifier
 from kmviz.loops.shared import first_with_most_votes
-from kmviz.machines.pairs import by_votes
+from kmviz.machines.votes import by_votes
 from kmviz.methods.elimination import settle, unbeaten
 from kmviz.methods.nsv import classifier
 

@@ -9,7 +9,7 @@ from sklearn.datasets import make_blobs
 import kmviz
 from kmviz import FaLKClassifier, KNNSVMClassifier
 from kmviz.kernels import Linear
-from kmviz.machines.pairs import by_votes
+from kmviz.machines.votes import by_votes
 from kmviz.methods.falk.models import LocalModels
 
 

@@ -25,7 +25,7 @@ def by_votes(outputs: NDArray[Any], n_classes: int) -> NDArray[np.float64]:
     Examples
     --------
     >>> import numpy as np
-    >>> from kmviz.machines.pairs import by_votes
+    >>> from kmviz.machines.votes import by_votes
     >>> by_votes(np.array([[1.0, 1.0, -0.5]]), 3).argmax(axis=1)
     array([0])
     """

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from sklearn.utils.multiclass import _ovr_decision_function
 
-from kmviz.machines.pairs import by_votes
+from kmviz.machines.votes import by_votes
 
 
 @pytest.mark.parametrize("n_classes", [2, 3, 4, 10])

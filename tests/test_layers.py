@@ -88,7 +88,7 @@ def violations(source: str, module: str, is_package: bool = False) -> list[str]:
 
 
 SHARED_BY_METHODS = {
-    "base", "elimination", "progress", "promise", "reduction", "regression", "rows", "sampling",
+    "base", "progress", "promise", "reduction", "regression", "rows", "sampling",
     "study", "sums", "transforms",
 }  # fmt: skip
 

@@ -6,18 +6,12 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.utils import _safe_indexing
 from sklearn.utils.validation import _num_samples
 
-from kmviz.machines import KernelMachine
 from kmviz.methods.base import dense
-
-#: An output this near 0, as a share of the terms that it is the sum of, has the sign of rounding.
-ROUNDING = 1e-9
 
 #: Rows that a message names.
 NAMED = 5
-
 
 #: Rows that are looked at together.
 BLOCK = 512
@@ -42,10 +36,10 @@ def refuse_unlike(exact: Any, X: Any, labels: NDArray[Any]) -> None:
     Raises
     ------
     ReadingError
-        Where even one row differs whose output is not 0 up to rounding.
+        Where even one row differs.
     """
     answers = exact.predict(X)
-    wrong = differing(exact, X, answers, labels)
+    wrong = np.flatnonzero(np.asarray(answers) != np.asarray(labels))
     if not len(wrong):
         return
     some = ", ".join(f"{row} ({answers[row]!s} for {labels[row]!s})" for row in wrong[:NAMED])
@@ -56,29 +50,6 @@ def refuse_unlike(exact: Any, X: Any, labels: NDArray[Any]) -> None:
         "that the machine inside does not hold, so a promise would be about another model. Give "
         "the estimator whose predict is the machine's own, and apply the rest to its answers."
     )
-
-
-def differing(
-    exact: Any, X: Any, answers: NDArray[Any], labels: NDArray[Any]
-) -> NDArray[np.intp]:  # fmt: skip
-    """Return the rows that are answered otherwise, without those at f = 0 up to rounding."""
-    rows = np.flatnonzero(np.asarray(answers) != np.asarray(labels))
-    if not len(rows):
-        return rows
-    seen = dense(exact.machine_rows(_safe_indexing(X, rows)))
-    near = np.zeros(len(rows), dtype=bool)
-    for machine in exact.machines_:
-        near |= np.abs(machine.decision_function(seen)) <= ROUNDING * _size(machine, seen)
-    return rows[~near]
-
-
-def _size(machine: KernelMachine, X: NDArray[Any]) -> NDArray[np.float64]:
-    """Sum the terms of f(x) without their signs."""
-    if not machine.n_vectors:
-        return np.full(len(X), abs(machine.bias))
-    rows = X.astype(np.float64, copy=False)
-    values = np.abs(np.asarray(machine.kernel(rows, machine.vectors), dtype=np.float64))
-    return values @ np.abs(machine.beta) + abs(machine.bias)
 
 
 def known_vectors(exact: Any, X: Any) -> float:

@@ -13,7 +13,6 @@ from sklearn.utils import _safe_indexing, check_random_state
 from sklearn.utils.validation import _num_samples
 
 from kmviz.evaluation.cost import TIMED_ROWS, one_thread, seconds_per_query
-from kmviz.evaluation.faithful import differing
 from kmviz.evaluation.reference import largest
 from kmviz.kernels import Linear, is_known
 from kmviz.methods import progress
@@ -71,6 +70,12 @@ class Trial:
         self.deciding_group = group[decide]
         self.calibrating, self.known = _safe_indexing(X, calibrate), labels[calibrate]
         self.given_seconds = self._seconds(frozen.estimator)
+        near = exact.near_zero(X)  # there the model itself answers, which checks no reading
+        self._reading: dict[str, Any] = {
+            "checked": len(labels) - len(near),
+            "distinct": len(np.unique(np.delete(group, near))),
+            "near": len(near),
+        }
 
     def fits(self, name: str) -> bool:
         """Whether a method is made for the kernel and the rows at hand."""
@@ -89,13 +94,13 @@ class Trial:
         """A method whose answers a proof keeps; they are compared with the model's all the same."""
         progress.report(0.1, name)
         classifier = self.exact if name == "exact" else self._fitted(name)
-        wrong = differing(self.exact, self.X, classifier.predict(self.X), self.labels)
+        wrong = np.flatnonzero(classifier.predict(self.X) != self.labels)
         if len(wrong):
             raise NotProvedError(
                 f"{name} answers {len(wrong)} of {len(self.labels)} rows otherwise than the model: "
                 "the machine is beyond what float64 can bound. Take method='exact'."
             )
-        promise = Promise(0.0, 1.0, 0, checked=len(self.labels), distinct=self.distinct)
+        promise = Promise(0.0, 1.0, 0, **self._reading)
         return Candidate(name, classifier, self._seconds(classifier), promise)
 
     def fastest_certified(self) -> Candidate:
@@ -174,18 +179,14 @@ class Trial:
             except NotProvedError:
                 return None
             proved = cast(Promise, classifier.promise_)
-            promise = replace(
-                proved, confidence=self.confidence, checked=len(self.labels), distinct=self.distinct
-            )
+            promise = replace(proved, confidence=self.confidence, **self._reading)
             return Candidate(candidate.name, classifier, self._seconds(classifier), promise)
         differ = classifier.predict(rows) != self.decided
         misses, n_rows = distinct_misses(differ, self.deciding_group)
         bound = upper_bound(misses, n_rows, level)
         if bound > self.rate:
             return None
-        promise = Promise(
-            self.rate, self.confidence, n_rows, misses, bound, len(self.labels), self.distinct
-        )
+        promise = Promise(self.rate, self.confidence, n_rows, misses, bound, **self._reading)
         return replace(candidate, promise=promise)
 
     @property

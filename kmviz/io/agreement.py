@@ -88,7 +88,7 @@ def require_agreement(clf: Any, file: Path, suffix: str, X: Any = None) -> Agree
 
 def _remedy(clf: Any, suffix: str) -> str:
     """Return why answers differ, and what to do."""
-    if suffix == ".onnx" and len(clf.classes_) > 2 and clf.winners_break_ties:
+    if suffix == ".onnx" and len(clf.classes_) > 2 and clf.rule_.breaks_ties:
         return "ONNX breaks no ties between classes; write a .c file, which does"
     return (
         "it computes in float32; bring columns to one scale by a StandardScaler before the machine"

@@ -11,7 +11,6 @@ from numpy.typing import NDArray
 from kmviz import __version__
 from kmviz.kernels import RBF, Linear, Normalized, Polynomial
 from kmviz.machines.affine import Affine
-from kmviz.machines.pairs import by_votes
 from kmviz.machines.shared import SharedMachines
 from kmviz.methods.svtree import SVTreeClassifier
 
@@ -118,7 +117,7 @@ int kmviz_predict(const KMVIZ_REAL *x)
 {
     KMVIZ_REAL out[KMVIZ_PAIRS];
     kmviz_decision(x, out);
-    return out[0] > 0;
+    return out[0] OVER 0;
 }
 """
 
@@ -131,7 +130,7 @@ int kmviz_predict(const KMVIZ_REAL *x)
     kmviz_decision(x, out);
     for (i = 0; i < KMVIZ_CLASSES; i++)
         for (j = i + 1; j < KMVIZ_CLASSES; j++, q++) {
-            votes[out[q] > 0 ? i : j] += 1;
+            votes[out[q] OVER 0 ? i : j] += 1;
             sums[i] += out[q];
             sums[j] -= out[q];
         }
@@ -166,8 +165,10 @@ def c_source(clf: Any) -> str:
         parts.append(f"#define KMVIZ_HEIGHT {height}\n")
     parts += [_table(name, values) for name, values in {"vectors": vectors, **tables}.items()]
     parts += [_reader(clf, kernel), _kernel(kernel), WALK if is_tree else SUM]
-    breaks = f"#define BREAK_TIES {int(clf.winners_break_ties)}\n\n"
-    parts.append(TWO if len(clf.classes_) == 2 else breaks + MANY)
+    is_pair, rule = len(clf.classes_) == 2, clf.rule_
+    over = ">=" if (rule.at_zero == 1) == is_pair else ">"  # of a pair f > 0 is the first class
+    parts.append(f"#define OVER {over}\n#define BREAK_TIES {int(rule.breaks_ties)}\n\n")
+    parts.append(TWO if is_pair else MANY)
     return "".join(parts)
 
 
@@ -181,10 +182,7 @@ def answers_of_tables(clf: Any, X: NDArray[np.float32]) -> NDArray[Any]:
     rows = kernel.embed(rows.astype(np.float32)).astype(np.float64)
     parts: Any = clf.trees_ if isinstance(clf, SVTreeClassifier) else clf.machines_
     outputs = np.column_stack([_outputs(part, rows) for part in parts])
-    if outputs.shape[1] == 1:
-        return clf.classes_[(outputs[:, 0] > 0).astype(np.intp)]
-    scores = by_votes(outputs, len(clf.classes_))
-    return clf.classes_[(scores if clf.winners_break_ties else np.rint(scores)).argmax(axis=1)]
+    return clf.classes_[clf.rule_.winners(outputs)]
 
 
 def _outputs(part: Any, rows: NDArray[np.float64]) -> NDArray[np.float64]:

@@ -39,7 +39,7 @@ MAX_BYTES = 2 * 2**30
 
 #: The form of the files, and the entry that names it. It changes when an estimator stored before
 #: would be read wrongly.
-SCHEMA, STAMP = 3, "kmviz.json"
+SCHEMA, STAMP = 4, "kmviz.json"
 
 #: Letters of the digest that a file ends with.
 DIGEST = 64

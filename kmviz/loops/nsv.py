@@ -95,6 +95,7 @@ def walk(t, limits, x, g, values, known, scratch, partial, index, value):
     ready_up, ready_down, bucket_up, bucket_down = 0, 0, 0, 0
     a, b = 0, 0  # taken of each side
     up, down = 0.0, 0.0
+    total = -t.bias
     for k in range(1, m + 1):
         if a == ready_up and a < n_ups:
             ready_up, bucket_up = settle(scores, ups, ends[0], bucket_up)
@@ -117,9 +118,12 @@ def walk(t, limits, x, g, values, known, scratch, partial, index, value):
             exact = kernel_value(t.kind, t.gamma, t.coef0, t.degree, x, t.vectors[i])
         value[k] = exact
         index[k] = i
+        total += t.beta[i] * exact
         if t.approximate:  # the exact term replaces its approximation
             exact -= np.float64(values[i])
         g += t.beta[i] * exact  # figure 2: g = g + beta_k K(X_k, x)
+        if k == m:  # f(x), without what approximations leave when they are taken back
+            g = total
         partial[k] = g
         if passes(g, limits.low[k], limits.high[k]):
             return g, k

@@ -1,6 +1,6 @@
 """Nearest support vectors, several classes: who leads in all pairs, and by how much.
 
-`kmviz.methods.nsv.landmarks` and `kmviz.methods.nsv.shared.leads` are the NumPy twins.
+`kmviz.methods.nsv.landmarks` is the NumPy twin.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ GROUP = 128
 
 @part
 def output_of(outputs, n_classes, one, other):
-    """What a pair says for one class against another: above 0 it wins, at 0 the lower one does."""
+    """What a pair says for one class against another: above 0 it is ahead."""
     if one < other:
         return outputs[one * (2 * n_classes - one - 1) // 2 + other - one - 1]
     return -outputs[other * (2 * n_classes - other - 1) // 2 + one - other - 1]
@@ -26,9 +26,10 @@ def output_of(outputs, n_classes, one, other):
 
 @part
 def leader(outputs, n_classes):
-    """The class that wins all its pairs and its smallest output; -1 and -inf where none does.
+    """The class ahead in all its pairs and its smallest output; -1 and -inf where none is.
 
-    Classes meet one after the other and the winner stays: the last alone can have won all.
+    Classes meet one after the other and the winner stays: the last alone can have won all. At 0
+    neither of two is ahead: there the model's own rule decides, and not a stage.
     """
     champion = 0
     for other in range(1, n_classes):
@@ -39,7 +40,7 @@ def leader(outputs, n_classes):
         if other == champion:
             continue
         value = output_of(outputs, n_classes, champion, other)
-        if not (value > 0 or (value == 0 and champion < other)):  # nan wins nothing
+        if not value > 0:  # nan wins nothing
             return -1, -np.inf
         least = min(least, np.float64(value))
     return champion, least

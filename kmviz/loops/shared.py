@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from kmviz.loops.compile import compiled, compiled_strict, part, part_finite, part_strict
+from kmviz.loops.compile import compiled, part, part_finite, part_strict
 from kmviz.loops.exponential import exp32
 from kmviz.loops.kernel import POLYNOMIAL, RADIAL, whole_power
 
@@ -154,53 +154,6 @@ def shared_outputs(
     return near
 
 
-@compiled_strict
-def first_with_most_votes(outputs, n_classes, out):
-    """libsvm's own vote: a pair's first class wins where its output is positive, ties go first."""
-    votes = np.empty(n_classes, np.int64)
-    for r in range(outputs.shape[0]):
-        votes[:] = 0
-        q = 0
-        for i in range(n_classes):
-            for j in range(i + 1, n_classes):
-                votes[i if outputs[r, q] > 0 else j] += 1
-                q += 1
-        best = 0
-        for i in range(1, n_classes):
-            if votes[i] > votes[best]:
-                best = i
-        out[r] = best
-
-
-@compiled_strict
-def contenders(outputs, known, rows, scale, n_classes, best, asks):
-    """Of the classes that no known output beats, the one that all outputs put furthest ahead.
-
-    `best` takes it for each of these rows (-1 where all are beaten), `asks` which of its pairs are
-    guessed. A pair's first class wins at 0, as everywhere.
-    """
-    lead, is_beaten = np.empty(n_classes), np.empty(n_classes, np.bool_)
-    for a in range(rows.shape[0]):
-        r, q = rows[a], 0
-        lead[:], is_beaten[:] = np.inf, False
-        for i in range(n_classes):
-            for j in range(i + 1, n_classes):
-                ahead = outputs[r, q] * scale[q]
-                lead[i], lead[j] = min(lead[i], ahead), min(lead[j], -ahead)
-                if known[r, q]:
-                    is_beaten[j if outputs[r, q] >= 0 else i] = True
-                q += 1
-        best[a] = -1
-        for i in range(n_classes):
-            if not is_beaten[i] and (best[a] < 0 or lead[i] > lead[best[a]]):
-                best[a] = i
-        q = 0
-        for i in range(n_classes):
-            for j in range(i + 1, n_classes):
-                asks[a, q] = (best[a] == i or best[a] == j) and not known[r, q]
-                q += 1
-
-
 def warm() -> None:
     """Compile for the types in use."""
     columns = np.ones((2, 2), dtype=np.float32)
@@ -208,6 +161,3 @@ def warm() -> None:
     for dtype in (np.float32, np.float64):
         rows = np.ones((2, 2), dtype=dtype)
         shared_outputs(RADIAL, 1.0, 0.0, 1, rows, ones, columns, 1.0, table, ones, ones, table)
-    places, flags = np.zeros(2, dtype=np.intp), np.zeros((2, 3), dtype=bool)
-    first_with_most_votes(np.ones((2, 3)), 3, places)
-    contenders(np.ones((2, 3)), flags, places, np.ones(3), 3, places.copy(), flags.copy())

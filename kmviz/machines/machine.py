@@ -170,6 +170,12 @@ class KernelMachine:
         with np.errstate(over="ignore", invalid="ignore"):  # what is not finite is noticed
             return self._in_blocks(rows, self.kernel.plain, vectors, beta, dtype)
 
+    @cached_property
+    def radius(self) -> float:
+        """The length of the longest vector."""
+        vectors = self.vectors.astype(np.float64, copy=False)
+        return float(np.sqrt(np.einsum("ij,ij->i", vectors, vectors).max(initial=0.0)))
+
     def embedded(self, dtype: np.dtype) -> tuple[NDArray[Any], NDArray[Any]]:
         """Vectors as the plain kernel reads them, and beta, kept for the next call."""
         if dtype not in self._kept:

@@ -26,13 +26,13 @@ from sklearn.base import ClassifierMixin, clone, is_outlier_detector
 from sklearn.frozen import FrozenEstimator
 from sklearn.pipeline import Pipeline
 from sklearn.svm import SVC, NuSVC
+from sklearn.utils import _safe_indexing
 from sklearn.utils.metaestimators import available_if
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from kmviz.machines import KernelMachine
 from kmviz.machines.cut import calibrator_of
-from kmviz.machines.votes import by_votes
 from kmviz.machines.platt import probabilities, sigmoids
 from kmviz.machines.reading import (
     classes_of,
@@ -43,7 +43,9 @@ from kmviz.machines.reading import (
     refuse_precomputed,
     refuse_unreadable,
 )
+from kmviz.machines.rounding import Rounding
 from kmviz.machines.unwrap import has_first_steps, last_step, refuse_own_answers
+from kmviz.machines.votes import Rule, by_votes, rule_of
 from kmviz.methods.rows import (
     FLOATS,
     MachineRows,
@@ -140,49 +142,26 @@ class PairsClassifier(ClassifierMixin, MachineRows):
         """Return what the exact machine would put out for each row, in float64."""
         raise NotImplementedError
 
+    #: How outputs become classes; a method over a model takes that model's own.
+    rule_: Rule = Rule()
+
     def winners(self, output: NDArray[np.float64]) -> NDArray[np.intp]:
         """Return the place in `classes_` that each row of `decision_function` stands for."""
-        if output.ndim == 1:
-            return (output > 0).astype(np.intp)
-        scores = self._by_class(output)
-        return (scores if self._breaks_ties else np.rint(scores)).argmax(axis=1)
-
-    #: With several classes: whether summed outputs decide between classes of as many votes, or
-    #: the first of them wins, as in an SVC with `break_ties=False`.
-    _breaks_ties: bool = True
-
-    @property
-    def winners_break_ties(self) -> bool:
-        """With several classes: whether summed outputs decide between classes of as many votes."""
-        return self._breaks_ties
-
-    #: With several classes: whether `decision_function` keeps a column for each pair, as in an
-    #: SVC with `decision_function_shape="ovo"`.
-    _keeps_pairs: bool = False
-
-    def _by_class(self, output: NDArray[np.float64]) -> NDArray[np.float64]:
-        return by_votes(output, len(self.classes_)) if self._keeps_pairs else output
+        return self.rule_.winners_of_scores(output)
 
     @property
     def pairs_(self) -> list[tuple[Any, Any]]:
         """The pairs of classes, in the order of `machines_`."""
         return list(combinations(self.classes_, 2))
 
-    def _aggregate(self, outputs: NDArray[np.float64]) -> NDArray[np.float64]:
-        """Bring one column for each pair to what `decision_function` returns.
-
-        As scikit-learn's SVC aggregates: positive speaks for a pair's first class.
-        """
-        if len(self.classes_) == 2:
-            return outputs[:, 0]
-        return outputs if self._keeps_pairs else by_votes(outputs, len(self.classes_))
-
     def _pair_index(self, row: ArrayLike, pair: tuple[Any, Any] | None) -> int:
         if pair is None and len(self.classes_) == 2:
             return 0
         if pair is None:
-            scores = self._by_class(self.decision_function(row))[0]
-            top = np.sort(np.argsort(scores)[-2:])
+            scores = self.decision_function(row)
+            if self.rule_.keeps_pairs:
+                scores = by_votes(scores, len(self.classes_))
+            top = np.sort(np.argsort(scores[0])[-2:])
             pair = (self.classes_[top[0]], self.classes_[top[1]])
         if not np.iterable(pair) or (chosen := tuple(pair)) not in self.pairs_:
             raise ValueError(f"pair must be one of {self.pairs_}; got {pair!r}.")
@@ -231,10 +210,31 @@ class MachineClassifier(PairsClassifier):
         A score of the method's own: it has the exact machine's sign (as far as the method goes)
         but not its size. Rank or calibrate by `exact_function(X)`.
         """
+        return self.rule_.scores(self._outputs(X))
+
+    def predict(self, X: ArrayLike) -> NDArray[Any]:
+        """Return the class of each row."""
+        outputs = self._outputs(X)  # which says so where nothing is fitted
+        return self.classes_[self.rule_.winners(outputs)]
+
+    def _labels(self, X: Any, rows: Any, outputs: NDArray[np.float64]) -> NDArray[Any]:
+        """Return the classes that exact outputs stand for.
+
+        Where an output is 0 within rounding, the model's own sum decides, and is asked. A slim copy
+        keeps no model: there the sign of our sum decides, and the rule at 0.
+        """
+        labels = self.classes_[self.rule_.winners(outputs)]
+        near = self._rounding.near(rows, outputs)
+        if len(near) and hasattr(self, "estimator_"):
+            labels[near] = self.estimator_labels(_safe_indexing(X, near))
+        return labels
+
+    def _outputs(self, X: Any) -> NDArray[np.float64]:
+        """Return the output of each machine, a column each."""
         found = self._runs(X)
         if len(found) == 1:
-            return found[0][0]
-        return self._aggregate(np.column_stack([output for output, _ in found]))
+            return found[0][0][:, None]
+        return np.column_stack([output for output, _ in found])
 
     def steps(self, X: ArrayLike) -> NDArray[np.intp]:
         """Return how many kernel values each row takes, over all pairs of classes."""
@@ -244,7 +244,7 @@ class MachineClassifier(PairsClassifier):
         """Return what the exact machine would put out for each row, in float64."""
         rows = dense(self._rows(X))
         outputs = [machine.decision_function(rows) for machine in self._exact_machines()]
-        return self._aggregate(np.column_stack(outputs))
+        return self.rule_.scores(np.column_stack(outputs))
 
     @available_if(_has_probabilities)
     def predict_proba(self, X: ArrayLike) -> NDArray[np.float64]:
@@ -318,7 +318,7 @@ class MachineClassifier(PairsClassifier):
                 f"{type(last).__name__} holds no machine for each pair of classes, and those that "
                 "are trained for it take no sample_weight. Leave it out, or take SVC."
             )
-        self._breaks_ties, self._keeps_pairs = _ties(last)
+        self.rule_ = rule_of(self.estimator_)
         self._take_steps(self.estimator_)
         return self._problems(self._transformed(X), None if frozen else y, given)
 
@@ -387,6 +387,7 @@ class MachineClassifier(PairsClassifier):
         if len(self.classes_) == 2:
             self.machine_ = self.machines_[0]
         self.overhead_ = float(sum(engine.overhead for engine in self.engines_))
+        self._rounding = Rounding(self.machines_, self.preprocessing_ is not None)
         return self
 
     def _runs(self, X: Any) -> list[tuple[NDArray[np.float64], NDArray[np.intp]]]:
@@ -416,14 +417,6 @@ class MachineClassifier(PairsClassifier):
 def _has_pairs(last: Any) -> bool:
     """Whether a fitted estimator of several classes holds a machine for each pair."""
     return isinstance(last, SVC | NuSVC) or hasattr(last, "machines_")
-
-
-def _ties(last: Any) -> tuple[bool, bool]:
-    """Return whether a fitted machine breaks ties, and whether it keeps pairs in its outputs."""
-    if isinstance(last, SVC | NuSVC):
-        keeps = last.decision_function_shape == "ovo"
-        return bool(last.break_ties) and not keeps, keeps
-    return getattr(last, "_breaks_ties", True), getattr(last, "_keeps_pairs", False)
 
 
 def _fresh(given: Any) -> Any:

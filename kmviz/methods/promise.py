@@ -74,6 +74,9 @@ class Promise:
         Rows on which the machine, as it was read, answered as the model's own `predict`.
     distinct : int
         How many of these are distinct.
+    near : int
+        Further rows, so near to f(x) = 0 that rounding decides: they are no check of the reading.
+        The exact machine and certified methods ask the model itself about such rows.
     faster : float or None
         Times faster than that `predict`, where both were timed in one run.
     note : str
@@ -93,6 +96,7 @@ class Promise:
     faster: float | None = None
     note: str = ""
     tolerance: float | None = None
+    near: int = 0
 
     def __str__(self) -> str:
         said = [self.note] if self.note else []
@@ -111,6 +115,9 @@ class Promise:
                 f"the machine as read answers {self.checked} rows ({self.distinct} distinct) as "
                 "its model does"
             )
+        if self.near and not self.note:
+            asks = "" if self.rows else ", and the model itself is asked about such rows"
+            said.append(f"rounding decides the sign of f(x) for {self.near} further rows{asks}")
         if self.faster is not None:
             said.append(f"{self.faster:.3g}x faster than the model's own predict")
         return "; ".join(said)

@@ -36,10 +36,10 @@ KERNELS = [Linear(), Polynomial(3, 0.5, 1.0), RBF(1.5), Normalized(Polynomial(4)
            Normalized(Linear())]  # fmt: skip
 
 
-def compiled(clf, folder, real="float"):
+def compiled(clf, folder, real="float", X=None):
     """`decision(X)` and `predict(X)` of the written file, in C."""
     source, library = folder / "model.c", folder / f"model_{real}.so"
-    kmviz.export(clf, source)
+    kmviz.export(clf, source, X=X)
     strict = ["-std=c99", "-Wall", "-Wextra", "-Werror", "-pedantic", "-O2", f"-DKMVIZ_REAL={real}"]
     command = [COMPILER, *strict, "-shared", "-fPIC", str(source), "-o", str(library), "-lm"]
     subprocess.run(command, check=True)
@@ -84,6 +84,17 @@ def check(clf, X, folder, tolerance=2e-4):
     assert clear.mean() > 0.8
     answers = np.array(predict(X))[clear]
     np.testing.assert_array_equal(answers, clf.predict(X)[clear].astype(str))
+
+
+@needs_compiler
+@pytest.mark.parametrize("classes", [2, 3])
+@pytest.mark.parametrize("breaks_ties", [False, True])
+def test_at_zero_the_file_answers_as_the_model_does(classes, breaks_ties, tmp_path):
+    rng = np.random.default_rng(0)
+    X, y, asked = rng.normal(size=(60, 4)), np.arange(60) % classes, rng.normal(size=(20, 4))
+    svc = SVC(gamma=1e4, break_ties=breaks_ties).fit(X, y)  # f = 0 for other rows
+    _, predict = compiled(kmviz.ExactClassifier(FrozenEstimator(svc)).fit(X), tmp_path, X=asked)
+    assert predict(asked) == [str(label) for label in svc.predict(asked)]
 
 
 @needs_compiler

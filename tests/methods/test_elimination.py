@@ -6,17 +6,19 @@ from sklearn.datasets import load_digits, load_iris
 from sklearn.svm import SVC
 
 from kmviz import NSVClassifier
-from kmviz.loops.shared import first_with_most_votes
-from kmviz.machines.votes import by_votes
-from kmviz.methods.elimination import settle, unbeaten
+from kmviz.machines.votes import Rule, by_votes, settle, unbeaten
 from kmviz.methods.nsv import classifier
 
+#: Rules of pairs: summed outputs break ties (0 is the first class's), or libsvm's own votes.
+RULES = [Rule(), Rule(at_zero=1, breaks_ties=False)]
 
+
+@pytest.mark.parametrize("rule", RULES, ids=str)
 @pytest.mark.parametrize("n_classes", [3, 4, 7])
 @pytest.mark.parametrize(
     "values", [[-1.0, 1.0], [-1.0, 0.0, 1.0], [0.0], [-2.0, -0.0, 0.5]], ids=str
 )
-def test_who_wins_all_pairs_wins_the_vote(n_classes, values):
+def test_who_wins_all_pairs_wins_the_vote(n_classes, values, rule):
     n_pairs = n_classes * (n_classes - 1) // 2
     outputs = np.random.default_rng(n_classes).choice(values, size=(400, n_pairs))
     asked = np.zeros(n_pairs)
@@ -25,23 +27,19 @@ def test_who_wins_all_pairs_wins_the_vote(n_classes, values):
         asked[pair] += len(rows)
         return outputs[rows, pair]
 
-    winner = unbeaten(len(outputs), n_classes, ask)
-    votes = by_votes(outputs, n_classes)
+    winner = unbeaten(len(outputs), n_classes, ask, rule)
     sure = winner >= 0
-    np.testing.assert_array_equal(votes[sure].argmax(axis=1), winner[sure])
-    np.testing.assert_array_equal(np.rint(votes[sure]).argmax(axis=1), winner[sure])
-    without_ties = np.rint(votes).max(axis=1) == n_classes - 1
-    np.testing.assert_array_equal(sure, without_ties)
+    np.testing.assert_array_equal(rule.winners(outputs)[sure], winner[sure])
+    wins = np.where(rule.first_loses(outputs), -1.0, 1.0)
+    most = np.rint(by_votes(wins, n_classes)).max(axis=1)
+    np.testing.assert_array_equal(sure, most == n_classes - 1)
     assert asked.max() <= len(outputs)  # no pair is asked twice
-    found = np.empty(len(outputs), dtype=np.intp)
-    if 0.0 not in values:  # libsvm gives a zero to the second class, scikit-learn to the first
-        first_with_most_votes(outputs, n_classes, found)
-        np.testing.assert_array_equal(found[sure], winner[sure])
 
 
+@pytest.mark.parametrize("rule", RULES, ids=str)
 @pytest.mark.parametrize("n_classes", [3, 5, 8])
 @pytest.mark.parametrize("values", [[-1.0, 1.0], [-1.0, 0.0, 1.0]], ids=str)
-def test_guesses_that_are_asked_about_give_the_class_that_wins_all(n_classes, values):
+def test_guesses_that_are_asked_about_give_the_class_that_wins_all(n_classes, values, rule):
     rng = np.random.default_rng(n_classes)
     n_pairs = n_classes * (n_classes - 1) // 2
     truth = rng.choice(values, size=(400, n_pairs)) * rng.uniform(0.1, 1.0, size=(400, n_pairs))
@@ -53,10 +51,10 @@ def test_guesses_that_are_asked_about_give_the_class_that_wins_all(n_classes, va
         asked[rows, pair] = True
         return truth[rows, pair]
 
-    winner = settle(guesses, known, n_classes, ask)
+    winner = settle(guesses, known, n_classes, ask, rule)
     np.testing.assert_array_equal(known, asked)
     np.testing.assert_array_equal(
-        winner, unbeaten(len(truth), n_classes, lambda pair, rows: truth[rows, pair])
+        winner, unbeaten(len(truth), n_classes, lambda pair, rows: truth[rows, pair], rule)
     )
     assert asked.mean() < 0.95
 
@@ -69,7 +67,9 @@ def test_few_pairs_are_asked_where_classes_are_apart():
     outputs[(truth[:, None] == first)] = 1.0
     outputs[(truth[:, None] == second)] = -1.0
     asked = []
-    winner = unbeaten(500, 10, lambda pair, rows: (asked.append(len(rows)), outputs[rows, pair])[1])
+    winner = unbeaten(
+        500, 10, lambda pair, rows: (asked.append(len(rows)), outputs[rows, pair])[1], Rule()
+    )
     np.testing.assert_array_equal(winner, truth)
     assert sum(asked) / 500 < 18
 

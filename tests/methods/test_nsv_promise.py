@@ -99,6 +99,6 @@ def test_signs_that_rounding_decides_are_told(monkeypatch):
 def test_three_classes_share_one_promise():
     X, y = load_iris(return_X_y=True)
     clf = NSVClassifier(max_disagreement=0.2, random_state=0).fit(X, y)
-    exact = clf._aggregate(np.column_stack([m.decision_function(X) for m in clf.machines_]))
+    exact = clf.rule_.scores(np.column_stack([m.decision_function(X) for m in clf.machines_]))
     assert np.mean(clf.predict(X) != exact.argmax(axis=1)) <= clf.promise_.rate
     assert clf.promise_.rows == 38

@@ -13,12 +13,21 @@ from kmviz import NSVClassifier
 from kmviz.io.storage import StorageError, dumps, load
 from kmviz.kernels import Normalized, Polynomial
 from kmviz.methods.nsv.landmarks import Landmarks
-from kmviz.methods.nsv.shared import leading, leads
+from kmviz.methods.nsv.shared import leading
 
 X, Y = load_digits(return_X_y=True)
 FEW = Y < 4
 X, Y = X[FEW] / 16.0, Y[FEW]
 TRAIN, CALIBRATION, QUERIES = X[:160], X[160:460], X[460:700]
+
+
+def leads(outputs, n_classes):
+    """The class ahead in all its pairs, -1 where none is, and its smallest output: the twin."""
+    first, second = np.triu_indices(n_classes, 1)
+    against = np.full((len(outputs), n_classes, n_classes), np.inf)
+    against[:, first, second], against[:, second, first] = outputs, -outputs
+    least = np.where(against > 0, against, -np.inf).min(axis=2)
+    return np.where((least > 0).any(axis=1), least.argmax(axis=1), -1), least.max(axis=1)
 
 
 @pytest.fixture(scope="module", params=["rbf", "normalised"])

@@ -17,6 +17,7 @@ from sklearn.utils._param_validation import Interval, StrOptions
 from sklearn.utils.validation import _num_samples, check_is_fitted, validate_data
 
 from kmviz.machines import KernelMachine
+from kmviz.machines.votes import by_votes
 from kmviz.methods.anytime.basis import OWN, WIDER, Candidates, candidates, ordered
 from kmviz.methods.anytime.bounds import Floats
 from kmviz.methods.anytime.cholesky import CholeskyEngine
@@ -237,7 +238,16 @@ class AnytimeClassifier(MachineClassifier):
         (n,) for two classes; for more, scikit-learn's one-against-one aggregation. Its sign is
         the exact machine's, its size is not: rank or calibrate by `exact_function(X)`.
         """
-        return self._runs(X)[0][0] if self._is_pair() else self._answers(self._rows(X))[0]
+        return super().decision_function(X)
+
+    def predict(self, X: ArrayLike) -> NDArray[Any]:
+        """Return the class of each row; the model itself is asked where rounding decides it."""
+        outputs = self._outputs(X)  # which says so where nothing is fitted
+        rows = self._rows(X) if self._rounding.needs_rows else X
+        return self._labels(X, rows, outputs)
+
+    def _outputs(self, X: Any) -> Floats:
+        return super()._outputs(X) if self._is_pair() else self._answers(self._rows(X))[0]
 
     def steps(self, X: ArrayLike) -> NDArray[np.intp]:
         """Return how many kernel values each row takes, over all pairs of classes."""
@@ -297,25 +307,21 @@ class AnytimeClassifier(MachineClassifier):
     def settled(
         self, found: list[tuple[Floats, NDArray[np.intp]]], rows: NDArray[Any]
     ) -> tuple[Floats, NDArray[np.intp]]:
-        """Bring each pair's outputs and kernel values to what the classifier says of `rows`.
+        """Return the outputs of each pair, a column each, and the kernel values of `rows`.
 
         With several classes exact outputs break tied votes, where the model breaks ties.
         """
-        if len(found) == 1:
-            return found[0]
         outputs = np.column_stack([output for output, _ in found])
         steps = np.sum([count for _, count in found], axis=0)
-        if not self._breaks_ties:  # votes alone decide, and each is proved
-            return self._aggregate(outputs), steps
-        votes = np.zeros((len(rows), len(self.classes_)), dtype=np.intp)
-        for p, (i, j) in enumerate(zip(*np.triu_indices(len(self.classes_), 1))):
-            votes[np.arange(len(rows)), np.where(outputs[:, p] < 0, j, i)] += 1
+        if len(found) == 1 or not self.rule_.breaks_ties:  # votes alone decide, and each is proved
+            return outputs, steps
+        votes = np.rint(by_votes(outputs, len(self.classes_)))
         tied = (votes == votes.max(axis=1, keepdims=True)).sum(axis=1) > 1
         if tied.any():
             for p, engine in enumerate(self.engines_):
                 outputs[tied, p] = engine.machine.decision_function(rows[tied])
                 steps[tied] += engine.machine.n_vectors
-        return self._aggregate(outputs), steps
+        return outputs, steps
 
     def _engine(self, problem: BinaryProblem) -> AnytimeEngine:
         machine = problem.machine

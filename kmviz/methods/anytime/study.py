@@ -59,7 +59,7 @@ class AnytimeStudy(Study):
         lower, upper, decided = (np.column_stack([part[i] for part in found]) for i in (2, 3, 4))
         one = len(found) == 1
         return AnytimeReading(
-            **self._common(outputs, counts, fitted.overhead_),
+            **self._common(fitted.rule_.scores(outputs), counts, fitted.overhead_),
             lower=lower[:, 0] if one else lower,
             upper=upper[:, 0] if one else upper,
             decided=decided[:, 0] if one else decided,

@@ -14,7 +14,6 @@ from numpy.typing import ArrayLike, NDArray
 from sklearn.base import BaseEstimator
 from sklearn.utils._param_validation import StrOptions
 
-from kmviz.loops.shared import first_with_most_votes
 from kmviz.machines.shared import SharedMachines
 from kmviz.methods.base import BinaryProblem, MachineClassifier
 from kmviz.methods.sums import ExactEngine
@@ -88,16 +87,17 @@ class ExactClassifier(MachineClassifier):
 
         With more than two classes it is scikit-learn's one-against-one aggregation.
         """
-        return self._aggregate(self._outputs(X))
+        return super().decision_function(X)
 
     def predict(self, X: ArrayLike) -> NDArray[Any]:
-        """Return the class of each row."""
-        outputs = self._outputs(X)
-        if len(self.classes_) == 2 or self._breaks_ties:
-            return self.classes_[self.winners(self._aggregate(outputs))]
-        winner = np.empty(len(outputs), dtype=np.intp)
-        first_with_most_votes(outputs, len(self.classes_), winner)
-        return self.classes_[winner]
+        """Return the class of each row; the model itself is asked where rounding decides it."""
+        rows = self._rows(X)
+        return self._labels(X, rows, self._outputs_of(rows))
+
+    def near_zero(self, X: ArrayLike) -> NDArray[np.intp]:
+        """Return the rows for which rounding decides the sign of f(x)."""
+        rows = self._rows(X)
+        return self._rounding.near(rows, self._outputs_of(rows))
 
     def steps(self, X: ArrayLike) -> NDArray[np.intp]:
         """Return how many kernel values each row takes: one for each distinct support vector."""
@@ -109,7 +109,9 @@ class ExactClassifier(MachineClassifier):
         return len(self._shared.vectors)
 
     def _outputs(self, X: Any) -> NDArray[np.float64]:
-        rows = self._rows(X)  # which says so where nothing is fitted
+        return self._outputs_of(self._rows(X))  # which says so where nothing is fitted
+
+    def _outputs_of(self, rows: Any) -> NDArray[np.float64]:
         return self._shared.outputs(rows, self.dtype == "float64")
 
     def _prepare(self, problems: list[BinaryProblem]) -> Any:

@@ -18,8 +18,8 @@ from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import _num_samples, check_is_fitted, validate_data
 
 from kmviz.kernels import is_known
+from kmviz.machines.votes import unbeaten
 from kmviz.methods.base import FLOATS, BinaryProblem, MachineClassifier
-from kmviz.methods.elimination import unbeaten
 from kmviz.methods.nsv.calibration import (
     CROSS_FITTED,
     FOLDS,
@@ -205,19 +205,14 @@ class NSVClassifier(MachineClassifier):
             calibrated = self._calibrated(problems, given, seed)
         return self._assemble(calibrated, proof)
 
-    def decision_function(self, X: ArrayLike) -> NDArray[np.float64]:
-        """Return the output of each row, (n,) for two classes and (n, n_classes) for more.
-
-        A score of the method's own: it has the exact machine's sign (as far as the method goes)
-        but not its size. Rank or calibrate by `exact_function(X)`.
-        """
+    def _outputs(self, X: Any) -> NDArray[np.float64]:
         if hasattr(self, "machine_"):
             rows = self._unchecked_rows(X)
             if rows is not None:
                 output = self.engines_[0].outputs(rows)
                 if isfinite(output.dot(output)):
-                    return output
-        return super().decision_function(X)
+                    return output[:, None]
+        return super()._outputs(X)
 
     def predict(self, X: ArrayLike) -> NDArray[Any]:
         """Return the class of each row.
@@ -236,12 +231,13 @@ class NSVClassifier(MachineClassifier):
                 len(rows),
                 len(self.classes_),
                 lambda pair, i: self.engines_[pair].outputs(rows[i]),
+                self.rule_,
             )
         rest = np.flatnonzero(winner < 0)
         if len(rest):
             some = rows[rest] if len(rest) < len(rows) else rows
             outputs = np.column_stack([engine.outputs(some) for engine in self.engines_])
-            winner[rest] = self.winners(self._aggregate(outputs))
+            winner[rest] = self.rule_.winners(outputs)
         return self.classes_[winner]
 
     def _shared_winners(self, shared: SharedStages, X: Any) -> NDArray[np.intp]:
@@ -253,10 +249,10 @@ class NSVClassifier(MachineClassifier):
         if not found[3]:
             return found[2]
         rows = self._rows(X)
-        outputs, winner = shared.finish(rows, self.engines_, found)
+        outputs, winner = shared.finish(rows, self.engines_, self.rule_, found)
         rest = np.flatnonzero(winner < 0)
         if len(rest):
-            winner[rest] = self.winners(self._aggregate(outputs[rest]))
+            winner[rest] = self.rule_.winners(outputs[rest])
         return winner
 
     def _runs(self, X: Any) -> list[tuple[NDArray[np.float64], NDArray[np.intp]]]:
@@ -274,7 +270,8 @@ class NSVClassifier(MachineClassifier):
             found = [engine.run(rows) for engine in self.engines_]
             return np.column_stack([f[0] for f in found]), np.column_stack([f[1] for f in found])
         steps = np.empty((len(rows), len(self.engines_)), dtype=np.intp)
-        return self.shared_.finish(rows, self.engines_, self.shared_.run(rows), steps)[0], steps
+        stages = self.shared_.run(rows)
+        return self.shared_.finish(rows, self.engines_, self.rule_, stages, steps)[0], steps
 
     def refitted(self, **parameters: Any) -> NSVClassifier:
         """Return what `fit` would give with other parameters, without training anything.
@@ -386,7 +383,7 @@ class NSVClassifier(MachineClassifier):
         shared = SharedStages(
             self.machines_, first.form,
             np.concatenate([part.rows for part in calibrated[0].parts]),
-            lambda outputs: self.winners(self._aggregate(outputs)),
+            self.rule_.winners,
         )  # fmt: skip
         return shared.under(self.margin_)
 

@@ -98,8 +98,7 @@ def _differing(
 ) -> NDArray[np.bool_]:
     _set_margin(clf, margin)
     outputs, _ = clf.answer_pairs(proof)
-    answers = clf.classes_[clf.winners(clf._aggregate(outputs))]
-    return answers != labels
+    return clf.classes_[clf.rule_.winners(outputs)] != labels
 
 
 def _set_margin(clf: Any, margin: float) -> None:

@@ -9,7 +9,7 @@ that of every calibration row whose prediction it gets wrong, but for one in 4,0
 thresholds, are taken from stages that have not seen the row.
 
 Of a row that no stage decides, large machines answer only the pairs that can still change the
-prediction (`kmviz.methods.elimination`), each walked as with `start="approximate"`, two scatters
+prediction (`kmviz.machines.votes`), each walked as with `start="approximate"`, two scatters
 further out and without a filter; small ones answer all, each distinct support vector once, which
 takes less time than to sort out which.
 """
@@ -29,7 +29,7 @@ from kmviz.loops.threads import over_chunks
 from kmviz.machines import KernelMachine
 from kmviz.machines.shared import SharedMachines
 from kmviz.machines.soundness import shaped
-from kmviz.methods.elimination import settle
+from kmviz.machines.votes import Rule, classes_of_pairs, settle
 from kmviz.methods.nsv.early import FOLDS
 from kmviz.methods.nsv.landmarks import Landmarks
 from kmviz.methods.reduction.path import grow
@@ -100,7 +100,7 @@ class SharedStages:
         X: NDArray[Any],
         winners: Callable[[Floats], Ints],
     ) -> None:
-        self.n_classes = round((1 + (1 + 8 * len(machines)) ** 0.5) / 2)
+        self.n_classes = classes_of_pairs(len(machines))
         self.margin = 0.0
         self.walkers: list[Any] | None = None  # engines as they answer single pairs, once asked
         self.tables: tuple[Any, ...] | None = None
@@ -234,14 +234,21 @@ class SharedStages:
         return self.tables
 
     def finish(
-        self, X: NDArray[Any], engines: list[Any], found: Any, steps: Ints | None = None
+        self,
+        X: NDArray[Any],
+        engines: list[Any],
+        rule: Rule,
+        found: Any,
+        steps: Ints | None = None,
     ) -> tuple[Floats, Ints]:
-        """Return outputs of all pairs, and the class that wins all its own (-1: none does).
+        """Return outputs of all pairs, and the class that wins all its own (-1: none surely does).
 
         Parameters
         ----------
         engines : list
             Those of the pairs, to be asked where no stage decides.
+        rule : Rule
+            How the model decides.
         found : tuple
             What `run` returned for the same rows; its arrays are written into.
         steps : array of shape (n, p), optional
@@ -255,7 +262,7 @@ class SharedStages:
             return outputs, winner
         left = np.flatnonzero(stage < 0)
         if self.by_pairs:
-            winner[left] = self._ask_pairs(X, left, engines, outputs, steps)
+            winner[left] = self._ask_pairs(X, left, engines, rule, outputs, steps)
             left = left[winner[left] < 0]
         if len(left):
             outputs[left] = self._rest(engines).outputs(X[left])
@@ -264,7 +271,9 @@ class SharedStages:
                 steps[left, 0] += self.n_rest
         return outputs, winner
 
-    def _ask_pairs(self, X: Any, left: Ints, engines: Any, outputs: Floats, steps: Any) -> Ints:
+    def _ask_pairs(
+        self, X: Any, left: Ints, engines: Any, rule: Rule, outputs: Floats, steps: Any
+    ) -> Ints:
         rows, guesses = X[left], outputs[left]
         known = np.abs(guesses * self.scale[-1]) > self.sure + self.margin
         walkers = self._walkers(engines)
@@ -276,7 +285,7 @@ class SharedStages:
             steps[left[which], pair] += taken
             return found
 
-        winner = settle(guesses, known, self.n_classes, ask, self.scale[-1])
+        winner = settle(guesses, known, self.n_classes, ask, rule, self.scale[-1])
         outputs[left] = guesses
         return winner
 
@@ -336,24 +345,10 @@ class SharedStages:
 
 
 def leading(outputs: NDArray[Any], n_classes: int) -> tuple[Ints, Floats]:
-    """Return the class that wins all its pairs, -1 where none does, and its smallest output."""
+    """Return the class ahead in all its pairs, -1 where none is, and its smallest output."""
     winner, lead = np.empty(len(outputs), dtype=np.intp), np.empty(len(outputs))
     lead_rows(outputs, n_classes, winner, lead)
     return winner, lead
-
-
-def leads(outputs: Floats, n_classes: int) -> tuple[Ints, Floats]:
-    """Return what `leading` does, without a loop: its twin.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from kmviz.methods.nsv.shared import leads
-    >>> leads(np.array([[1.0, -2.0, -0.5]]), 3)
-    (array([2]), array([0.5]))
-    """
-    least = np.where(_won(outputs, n_classes), _signed(outputs, n_classes), -np.inf).min(axis=2)
-    return np.where((least >= 0).any(axis=1), least.argmax(axis=1), -1), least.max(axis=1)
 
 
 def _signed(outputs: Floats, n_classes: int) -> Floats:
@@ -361,14 +356,6 @@ def _signed(outputs: Floats, n_classes: int) -> Floats:
     first, second = np.triu_indices(n_classes, 1)
     found = np.full((len(outputs), n_classes, n_classes), np.inf)
     found[:, first, second], found[:, second, first] = outputs, -outputs
-    return found
-
-
-def _won(outputs: Floats, n_classes: int) -> NDArray[np.bool_]:
-    """Whether each class beats each other; 0 is the first one's."""
-    first, second = np.triu_indices(n_classes, 1)
-    found = np.ones((len(outputs), n_classes, n_classes), dtype=bool)
-    found[:, first, second], found[:, second, first] = outputs >= 0, outputs < 0
     return found
 
 

@@ -77,12 +77,12 @@ class NSVStudy(Study):
             shared = clf.shared_.under(margin)
             taken = np.empty(outputs.shape, dtype=np.intp)
             told = shared.run(self._rows)
-            outputs = shared.finish(self._rows, engines, told, taken)[0]
+            outputs = shared.finish(self._rows, engines, clf.rule_, told, taken)[0]
             steps = taken.sum(axis=1)
             overhead = shared.overhead(engines)
         stage = _columns([one.stage for one in found])
         return NSVReading(
-            **self._common(clf._aggregate(outputs), steps, overhead),
+            **self._common(clf.rule_.scores(outputs), steps, overhead),
             stop=_columns([e.stop_of(one) for e, one in zip(engines, found, strict=True)]),
             filtered=stage == BY_FILTER,
             stage=np.maximum(stage, BY_WALK),

@@ -34,9 +34,12 @@ def walk(t: Tables, limits: Limits, x: NDArray[Any], values: Values) -> tuple[fl
     g, stage, _, approximation = approach(t, limits, x)
     if stage != BY_WALK:
         return g, t.asked if stage >= 0 else 0, stage
+    total = -t.bias
     for k, i in enumerate(arrange(t, x, approximation), start=1):
         exact = float(values(np.array([i]))[0])
+        total += t.beta[i] * exact
         g += t.beta[i] * (exact - approximation[i] if t.approximate else exact)
+        g = total if k == len(t.beta) else g
         if g < limits.low[k] or g > limits.high[k]:
             return g, t.asked + k, stage
     return g, t.asked + len(t.beta), stage
@@ -101,6 +104,8 @@ def whole_walk(
     exact = values(order)
     corrections = exact - approximation[order] if t.approximate else exact
     partial = np.cumsum(np.concatenate([[g], t.beta[order] * corrections]))
+    if len(order):
+        partial[-1] = np.cumsum(np.concatenate([[-t.bias], t.beta[order] * exact]))[-1]
     return heard, partial, order, exact
 
 

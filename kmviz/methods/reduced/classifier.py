@@ -294,9 +294,12 @@ class ReducedSetClassifier(MachineClassifier):
         A score of the method's own: it has the exact machine's sign (for most queries)
         but not its size. Rank or calibrate by `exact_function(X)`.
         """
+        return super().decision_function(X)
+
+    def _outputs(self, X: Any) -> NDArray[np.float64]:
         if getattr(self, "vectors_", None) is None:
-            return super().decision_function(X)
-        return self._aggregate(outputs(self.machines_, self._rows(X)))
+            return super()._outputs(X)
+        return outputs(self.machines_, self._rows(X))
 
     def _answers(self, X: ArrayLike) -> tuple[NDArray[np.float64], NDArray[np.intp]]:
         """Return `decision_function(X)` and `steps(X)`, the kernel values computed once."""
@@ -325,9 +328,9 @@ class ReducedSetClassifier(MachineClassifier):
         True
         """
         check_is_fitted(self, "engines_")
-        shape = "ovo" if self._keeps_pairs else "ovr"
+        shape = "ovo" if self.rule_.keeps_pairs else "ovr"
         svc = as_svc(
-            self.machines_, self.classes_, break_ties=self._breaks_ties,
+            self.machines_, self.classes_, break_ties=self.rule_.breaks_ties,
             decision_function_shape=shape,
         )  # fmt: skip
         if self.preprocessing_ is not None:
@@ -354,7 +357,7 @@ class ReducedSetClassifier(MachineClassifier):
         if len(problems) == 1:
             return [X]
         outputs = np.column_stack([problem.machine.decision_function(X) for problem in problems])
-        winner = self.winners(self._aggregate(outputs))
+        winner = self.rule_.winners(outputs)
         pairs = combinations(range(len(self.classes_)), 2)
         return [X[(winner == first) | (winner == second)] for first, second in pairs]
 

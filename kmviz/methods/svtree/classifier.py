@@ -281,11 +281,18 @@ class SVTreeClassifier(MachineClassifier):
         A score of the tree's own, no larger than the exact machine's on the rows it was grown on:
         rank or calibrate by `exact_function(X)`.
         """
+        output = self._alone(X)
+        return super().decision_function(X) if output is None else output
+
+    def _outputs(self, X: Any) -> NDArray[np.float64]:
+        output = self._alone(X)
+        return super()._outputs(X) if output is None else output[:, None]
+
+    def _alone(self, X: Any) -> NDArray[np.float64] | None:
+        """Return the output of a row that reaches the one tree as it comes, or None."""
         if self._direct and type(X) is np.ndarray:
-            output = self.engines_[0].tree.alone(X)
-            if output is not None:
-                return output
-        return super().decision_function(X)
+            return self.engines_[0].tree.alone(X)
+        return None
 
     #: Whether rows reach the one tree as they come.
     _direct = False

@@ -47,7 +47,7 @@ class TreeStudy(Study):
         one = len(ends) == 1
         return TreeReading(
             **self._common(
-                self.fitted._aggregate(np.column_stack(outputs)), np.sum(steps, axis=0),
+                self.fitted.rule_.scores(np.column_stack(outputs)), np.sum(steps, axis=0),
                 self.fitted.overhead_,
             ),
             leaf=ends[0] if one else np.column_stack(ends),

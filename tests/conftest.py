@@ -6,6 +6,7 @@
 from __future__ import annotations
 
 import os
+import sys
 from collections.abc import Iterator
 from functools import cache
 from typing import Any
@@ -80,6 +81,17 @@ def _no_browser_is_waited_for() -> Iterator[None]:
     """Pages that a test runs are drawn in no browser."""
     with patch.multiple(first, PAUSE=0.0, SHORT=0.0):
         yield
+
+
+@pytest.fixture(autouse=True)
+def _a_page_is_not_the_main_module() -> Iterator[None]:
+    """Streamlit puts each script that it runs in the place of `__main__` and leaves it there.
+
+    Processes that a later test starts would run that script again, from a file that is gone.
+    """
+    main = sys.modules["__main__"]
+    yield
+    sys.modules["__main__"] = main
 
 
 @pytest.hookimpl(optionalhook=True)

@@ -4,10 +4,14 @@ import subprocess
 import sys
 
 import pytest
+from streamlit.testing.v1 import AppTest
 
 from kmviz.cli import app, loops
 from kmviz.cli.main import main
 from kmviz.io import places
+
+#: What Python was started with.
+MAIN = sys.modules["__main__"]
 
 
 class Server:
@@ -100,6 +104,19 @@ def test_compiling_in_processes_of_their_own_works():
     from kmviz.loops import compile_all
 
     assert list(compile_all(["embed"])) == ["embed"]
+
+
+def a_page():
+    import streamlit as st
+
+    st.write("a page")
+
+
+@pytest.mark.parametrize("turn", ["first", "second"])
+def test_no_page_of_an_earlier_test_stays_the_main_module(turn):
+    """Processes that a test starts would run the page again."""
+    assert sys.modules["__main__"] is MAIN
+    AppTest.from_function(a_page).run()
 
 
 def test_the_module_form_is_the_same_command():

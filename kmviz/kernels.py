@@ -20,12 +20,14 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from kmviz.loops.embed import unit_rows
+from kmviz.loops.kernel import squared_distances
+from kmviz.loops.rounding import gamma_of
 
 LINEAR, POLYNOMIAL, RADIAL = 0, 1, 2
 
-#: An RBF value whose exponent may have lost more than BLUR is computed again, unless the exponent
-#: is beyond FAR, where the value is next to nothing; so many pairs at a time.
-BLUR, FAR, PAIRS = 1e-3, 30.0, 2**14
+#: What products may take from an exponent at most; where it might be more, distances are computed
+#: by differences. No certificate reads such values (docs/guides/error_bounds.md).
+BLUR = {np.dtype(np.float32): 1e-2, np.dtype(np.float64): 1e-10}
 
 #: What compiled loops read of a plain kernel: kind, gamma, coef0, degree.
 Code = tuple[int, float, float, int]
@@ -308,37 +310,28 @@ def _inverse_lengths(kernel: Known, X: NDArray[Any]) -> NDArray[Any]:
 def _squared_distances(X: NDArray[Any], Z: NDArray[Any], gamma: float) -> NDArray[Any]:
     """||x - z||^2 by one matrix product, about the mean of Z: what cancels is then small.
 
-    Where gamma makes it large all the same, pairs near enough to have a kernel value are taken
-    again, by their differences; so are rows whose squares are out of range.
+    Where that may lose more than BLUR of an exponent, by differences.
     """
-    given, others = X, Z
     center = Z.mean(axis=0) if len(Z) else 0
-    X, Z = X - center, Z - center
-    squares = X @ Z.T
+    A, B = X - center, Z - center
+    x_sq, z_sq = np.einsum("ij,ij->i", A, A), np.einsum("ij,ij->i", B, B)
+    reach = np.sqrt(x_sq.max(initial=0.0)) + np.sqrt(z_sq.max(initial=0.0))
+    lost = gamma_of(X.shape[1] + 8, float(np.finfo(A.dtype).eps) / 2.0) * gamma * reach**2
+    if not lost <= BLUR[A.dtype]:
+        return differences(X, Z)
+    squares = A @ B.T
     squares *= squares.dtype.type(-2)
-    x_sq, z_sq = np.einsum("ij,ij->i", X, X), np.einsum("ij,ij->i", Z, Z)
     squares += x_sq[:, None]
     squares += z_sq[None, :]
-    np.maximum(squares, 0, out=squares)
-    lost = 4.0 * gamma * float(np.finfo(squares.dtype).eps)  # of the exponent, a unit of length
-    if lost * (float(x_sq.max(initial=0.0)) + float(z_sq.max(initial=0.0))) > BLUR:
-        lost = lost * (x_sq[:, None] + z_sq[None, :])
-        _take_again(given, others, squares, lost, gamma)
-    for i in np.flatnonzero(~np.isfinite(4 * (x_sq + z_sq.max(initial=0.0)))):
-        gap = given[i] - others
-        squares[i] = np.einsum("ij,ij->i", gap, gap)
+    return np.maximum(squares, 0, out=squares)
+
+
+def differences(X: NDArray[Any], Z: NDArray[Any]) -> NDArray[Any]:
+    """Return ||x - z||^2 of all pairs by differences, as libsvm computes them."""
+    squares = np.empty((len(X), len(Z)), dtype=X.dtype)
+    X, Z = (np.require(a, requirements=["C", "A", "W"]) for a in (X, Z))
+    squared_distances(X, Z, squares)
     return squares
-
-
-def _take_again(
-    X: NDArray[Any], Z: NDArray[Any], squares: NDArray[Any], lost: NDArray[Any], gamma: float
-) -> None:
-    """Compute the distances of near pairs by differences where a product loses too much."""
-    near, other = np.nonzero((lost > BLUR) & (squares < (FAR + lost) / gamma))
-    for part in range(0, len(near), PAIRS):
-        i, j = near[part : part + PAIRS], other[part : part + PAIRS]
-        gap = X[i] - Z[j]
-        squares[i, j] = np.einsum("ij,ij->i", gap, gap)
 
 
 _PLAIN = (Linear, Polynomial, RBF)

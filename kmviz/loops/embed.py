@@ -18,10 +18,10 @@ def unit_rows(rows, gamma, coef0, units):
     root, last = np.sqrt(gamma), np.sqrt(coef0)
     for r in range(rows.shape[0]):
         x, unit = rows[r], units[r]
-        square = x.dtype.type(0.0)
+        square = 0.0
         for j in range(d):
-            square += x[j] * x[j]
-        length = np.sqrt(gamma * np.float64(square) + coef0)
+            square += np.float64(x[j]) * np.float64(x[j])
+        length = np.sqrt(gamma * square + coef0)
         scale = 1.0 / length if length > 0.0 else 0.0
         factor = x.dtype.type(root * scale)
         for j in range(d):

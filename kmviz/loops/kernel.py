@@ -30,6 +30,28 @@ def squared_distance(a, b):
     return total
 
 
+@compiled
+def squared_distances(X, Z, out):
+    """||x - z||^2 of all pairs by differences, four rows at a time: each z is read for all four."""
+    n, i = X.shape[0], 0
+    while i + 4 <= n:
+        x0, x1, x2, x3 = X[i], X[i + 1], X[i + 2], X[i + 3]
+        for j in range(Z.shape[0]):
+            z = Z[j]
+            s0 = s1 = s2 = s3 = X.dtype.type(0)
+            for k in range(X.shape[1]):
+                g0, g1, g2, g3 = x0[k] - z[k], x1[k] - z[k], x2[k] - z[k], x3[k] - z[k]
+                s0 += g0 * g0
+                s1 += g1 * g1
+                s2 += g2 * g2
+                s3 += g3 * g3
+            out[i, j], out[i + 1, j], out[i + 2, j], out[i + 3, j] = s0, s1, s2, s3
+        i += 4
+    for r in range(i, n):
+        for j in range(Z.shape[0]):
+            out[r, j] = squared_distance(X[r], Z[j])
+
+
 @part
 def whole_power(base, degree):
     """base^degree by repeated multiplication."""
@@ -84,3 +106,4 @@ def warm() -> None:
     for dtype in (np.float32, np.float64):
         rows = np.ones((2, 2), dtype=dtype)
         machine_outputs(RADIAL, 1.0, 0.0, 1, rows, rows, np.ones(2), 0.0, np.empty(2))
+        squared_distances(rows, rows, np.empty_like(rows))

@@ -1,36 +1,26 @@
 """Machines on the same vectors: each kernel value is computed once, for all of them.
 
-Sums are float32 where the vectors are; `blur` bounds what that may move f by, so that a row
-whose sign it might change is known and can be computed again.
+Sums are float32 where the vectors are; what that may move f by is bounded as
+docs/guides/error_bounds.md proves, so that a row whose sign it might change is computed again.
 """
 
 from __future__ import annotations
 
 import numpy as np
 
-from kmviz.loops.compile import compiled, part, part_finite, part_strict
+from kmviz.loops.compile import compiled, part, part_finite
 from kmviz.loops.exponential import exp32
 from kmviz.loops.kernel import POLYNOMIAL, RADIAL, whole_power
-
-#: A unit in the last place of float32, and how many of them a kernel value may lose: so many at
-#: least, and for sums over d columns so many times the root of d.
-UNIT, LOST, LOST_BY_COLUMN = 2.0**-23, 4.0, 0.5
-
-#: A radial value is moved by a share of itself, so many times what its exponent is moved by; one
-#: whose exponent is moved by more than this says nothing.
-SHARE, MOST_LOST = 1.25, 0.25
-
-
-@part_strict
-def blur(kind, gamma, coef0, degree, d, length, radius):
-    """What float32 may move a kernel value by, for a query and vectors of these lengths."""
-    lost = UNIT * (LOST + LOST_BY_COLUMN * np.sqrt(d))
-    if kind == RADIAL:
-        return lost * (1.0 + gamma * (length + radius) * (length + radius))
-    largest = length * radius
-    if kind == POLYNOMIAL:
-        largest = whole_power(gamma * largest + abs(coef0), degree)
-    return lost * (degree + 1.0) * largest
+from kmviz.loops.rounding import (
+    DOUBLE,
+    TINY,
+    gamma_of,
+    lost_by_sum,
+    lost_in_base,
+    lost_in_exponent,
+    lost_in_value,
+    width_of,
+)
 
 
 @part
@@ -79,27 +69,39 @@ def _exponentials(gamma, values):
 
 
 @part
-def is_told(kind, gamma, coef0, degree, output, lost, step, values, weights):
-    """Whether float32 tells the sign of a sum, which vectors that hardly count hardly move.
+def _sums(kind, x, columns, values, block):
+    """x.z or ||x - z||^2 for each vector z, in blocks of columns (3)."""
+    d, width = columns.shape[0], width_of(columns.shape[0])
+    values[:] = 0
+    for start in range(0, d, width):
+        some = slice(start, start + width)
+        block[:] = 0
+        if kind == RADIAL:
+            add_squares(x[some], columns[some], block)
+        else:
+            add_products(x[some], columns[some], block)
+        for i in range(values.shape[0]):
+            values[i] += block[i]
 
-    `lost` is what a radial exponent may be moved by, `step` the base of a power.
+
+@part
+def error_bound(kind, gamma, coef0, degree, lost, values, weights, summing):
+    """What float32 may move f by, term by term (8, 9).
+
+    `lost` is what an exponent, or the base of a power, may be off by.
     """
-    size = 0.0
-    if kind == RADIAL and lost < MOST_LOST:
-        for i in range(values.shape[0]):
-            size += abs(weights[i]) * np.float64(values[i])
-        return abs(output) > SHARE * lost * size
-    if kind == POLYNOMIAL:  # (v + s)^p - v^p <= p s (|v| + s)^(p - 1)
-        for i in range(values.shape[0]):
-            base = abs(gamma * np.float64(values[i]) + coef0) + step
-            size += abs(weights[i]) * whole_power(base, degree - 1)
-        return abs(output) > (degree + 1.0) * step * size
-    return False
+    total = 0.0
+    for i in range(values.shape[0]):
+        size = np.float64(values[i])
+        if kind != RADIAL:
+            size = abs(gamma * size + coef0)
+        total += abs(weights[i]) * lost_in_value(kind == RADIAL, degree, lost, size, summing)
+    return total
 
 
 @compiled
 def shared_outputs(
-    kind, gamma, coef0, degree, X, center, columns, radius, weights, spread, bias, out
+    kind, gamma, coef0, degree, X, center, columns, radius, weights, spread, bias, out, error
 ):  # fmt: skip
     """f of every machine for a few embedded queries; returns how many float32 cannot tell.
 
@@ -116,41 +118,45 @@ def shared_outputs(
         A column for each machine.
     spread : array of shape (p,)
         The sums of their absolute values.
-    out : array of shape (n, p)
+    out, error : arrays of shape (n, p)
+        What f is off by at most, looked at no further than tells the sign.
     """
-    d, p = center.shape[0], bias.shape[0]
-    x, values = np.empty(d, columns.dtype), np.empty(columns.shape[1], columns.dtype)
+    d, m = columns.shape
+    x, values = np.empty(d, columns.dtype), np.empty(m, columns.dtype)
+    block, share, summing = np.empty_like(values), lost_by_sum(d), gamma_of(m + 4, DOUBLE)
     near = 0
     for r in range(X.shape[0]):
-        square = 0.0
+        square, is_sure = 0.0, True
         for j in range(d):
             moved = X[r, j] - center[j]
             x[j] = moved
             square += moved * moved
-        values[:] = 0
+        _sums(kind, x, columns, values, block)
+        length = np.sqrt(square)
         if kind == RADIAL:
-            add_squares(x, columns, values)
             _exponentials(gamma, values)
+            lost, most = lost_in_exponent(share, share, gamma, length, radius), 2.0
         else:
-            add_products(x, columns, values)
-        for q in range(p):
+            lost = lost_in_base(share, d, gamma, coef0, length, radius)
+            most = gamma * length * radius + abs(coef0) + lost
+        for q in range(bias.shape[0]):
             out[r, q] = -bias[q]
-        for i in range(values.shape[0]):
+        for i in range(m):
             value = np.float64(values[i])
             if kind == POLYNOMIAL:
                 value = whole_power(gamma * value + coef0, degree)
-            for q in range(p):
+            for q in range(bias.shape[0]):
                 out[r, q] += weights[i, q] * value
-        length = np.sqrt(square)
-        lost = blur(kind, gamma, coef0, degree, d, length, radius)
-        step = UNIT * (LOST + LOST_BY_COLUMN * np.sqrt(d)) * (gamma * length * radius + abs(coef0))
-        unsure = False
-        for q in range(p):
-            if not abs(out[r, q]) > lost * spread[q]:
-                unsure = unsure or not is_told(
-                    kind, gamma, coef0, degree, out[r, q], lost, step, values, weights[:, q]
+        most = lost_in_value(kind == RADIAL, degree, lost, most, summing)
+        for q in range(bias.shape[0]):
+            tiny = TINY * (spread[q] + m) + summing * abs(bias[q])
+            error[r, q] = most * spread[q] + tiny
+            if not abs(out[r, q]) > error[r, q]:  # vectors that hardly count hardly move it
+                error[r, q] = tiny + error_bound(
+                    kind, gamma, coef0, degree, lost, values, weights[:, q], summing
                 )
-        near += unsure
+                is_sure = is_sure and np.inf > abs(out[r, q]) > error[r, q]
+        near += not is_sure
     return near
 
 
@@ -160,4 +166,6 @@ def warm() -> None:
     ones, table = np.ones(2), np.ones((2, 2))
     for dtype in (np.float32, np.float64):
         rows = np.ones((2, 2), dtype=dtype)
-        shared_outputs(RADIAL, 1.0, 0.0, 1, rows, ones, columns, 1.0, table, ones, ones, table)
+        shared_outputs(
+            RADIAL, 1.0, 0.0, 1, rows, ones, columns, 1.0, table, ones, ones, table, table.copy()
+        )

@@ -1,5 +1,6 @@
 """Kernel machines: the shared currency of every method."""
 
+from kmviz.machines.certified import rounding_error
 from kmviz.machines.embedding import KernelEmbedding
 from kmviz.machines.fisher import KernelFisherClassifier
 from kmviz.machines.machine import KernelMachine
@@ -10,4 +11,5 @@ __all__ = [
     "KernelFisherClassifier",
     "KernelMachine",
     "MinimaxProbabilityClassifier",
+    "rounding_error",
 ]

@@ -2,7 +2,8 @@
 
 The machines of several pairs of classes have most of their vectors in common: each distinct one
 is asked once, and a matrix of weights serves all pairs. A row whose output lies so near 0 that
-float32 might miss its sign is computed again in float64.
+float32 might miss its sign is computed again in float64, radial kernels by differences. What is
+proved about signs stands in docs/guides/error_bounds.md; numbers in brackets are its own.
 """
 
 from __future__ import annotations
@@ -13,14 +14,34 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.sparse import issparse
 
-from kmviz.kernels import RBF, Linear, Normalized, Polynomial, as_rows, is_known, power
-from kmviz.loops.shared import LOST, LOST_BY_COLUMN, MOST_LOST, SHARE, UNIT, shared_outputs
+from kmviz.kernels import RBF, Linear, Normalized, Polynomial, is_known, power
+from kmviz.loops.rounding import (
+    AROUND,
+    DOUBLE,
+    EXPONENTIAL,
+    MOST,
+    SHARE,
+    SINGLE,
+    TINY,
+    gamma_of,
+    lost_beside,
+    lost_by_sum,
+    lost_in_base,
+    lost_in_exponent,
+    width_of,
+)
+from kmviz.loops.shared import shared_outputs
+from kmviz.machines.certified import LEAST, exact_outputs
 from kmviz.machines.machine import BLOCK_BYTES, LOOP_ROWS, KernelMachine
 
 #: Float32 kernel values that stay in a core's own cache, and the fewest rows worth a product.
 CACHED, FEWEST = 2**18, 64
 
+#: Of a machine in float32, the longest vector times gamma: see (7).
+MOST_REACH = 1e20
+
 Floats = NDArray[np.float64]
+Shares = tuple[float, float]
 
 
 class SharedMachines:
@@ -87,39 +108,80 @@ class SharedMachines:
             )
         if wide or not self._fits:
             return self._exactly(X)
-        rows = self.kernel.embed(X) if self._embeds else X
         if self._slope is not None:
-            return rows @ self._slope - self.bias
+            return self._again(
+                X, *self._linear(self.kernel.embed(X.astype(np.float64, copy=False)))
+            )
+        rows = self.kernel.embed(X) if self._embeds else X
         if len(X) > LOOP_ROWS:
-            return self._in_blocks(X, rows)
-        output = np.empty((len(X), len(self.bias)))
+            return self._again(X, *self._of_dense(rows))
+        output, error = np.empty((2, len(X), len(self.bias)))
         rows = rows if rows.flags.carray else np.require(rows, requirements=["C", "A", "W"])
         near = shared_outputs(
             *self._code, rows, self._center, self._columns, self._radius, self.weights,
-            self._spread, self.bias, output,
+            self._spread, self.bias, output, error,
         )  # fmt: skip
-        return self._exactly(X) if near else output
+        return self._again(X, output, error) if near else output
+
+    def _again(self, X: Any, output: Floats, error: Floats) -> Floats:
+        """Compute in float64 what is not certain, or no number."""
+        size = np.abs(output)
+        unsure = np.flatnonzero(~((size > error) & (size < np.inf)).all(axis=1))
+        if len(unsure):
+            rows = X[unsure].toarray() if issparse(X) else X[unsure]
+            output[unsure] = self._exactly(rows)
+        return output
+
+    def _exactly(self, X: NDArray[Any]) -> Floats:
+        return exact_outputs(self.kernel, X, self.vectors, self.weights, self.bias)
+
+    def _prepare(self) -> None:
+        """Lay out what each query is multiplied by."""
+        kernel, vectors = self.kernel.plain, self.kernel.embed(self.vectors.astype(np.float64))
+        self._spread, self._code = np.abs(self.weights).sum(axis=0), self.kernel.code
+        self._is_radial, (m, d) = isinstance(kernel, RBF), vectors.shape
+        self._center = vectors.mean(axis=0) if self._is_radial else np.zeros(d)
+        self._height, self._slope = max(FEWEST, CACHED // m), None
+        if isinstance(kernel, Linear):
+            self._slope = vectors.T @ self.weights
+            self._reach = np.linalg.norm(np.abs(vectors).T @ np.abs(self.weights), axis=0)
+        moved = vectors - self._center
+        squares = np.einsum("ij,ij->i", moved, moved)
+        self._radius = float(np.sqrt(squares.max()))
+        # One product then gives the exponents, -g||x||^2 - g||z||^2 + 2g x.z, or g x.z + a.
+        last = [np.ones(m)] + ([-kernel.gamma * squares] if self._is_radial else [])
+        self._right = np.ascontiguousarray(np.column_stack([moved, *last]).T, dtype=np.float32)
+        self._columns = self._right[:d]  # the vectors alone
+        sizes = np.abs(self.weights) / np.maximum(self._spread, LEAST)
+        self._narrow = self.weights.astype(np.float32)
+        self._tables = (
+            (self._narrow, sizes.astype(np.float32), SINGLE), (self.weights, sizes, DOUBLE)
+        )  # fmt: skip
+        self._fits = kernel.code[1] * self._radius < MOST_REACH  # (7)
+        self._least = TINY * (self._spread + m) + gamma_of(m + 4, DOUBLE) * np.abs(self.bias)
+
+    def _linear(self, rows: Any) -> tuple[Floats, Floats]:
+        """f by the one vector that a linear machine comes to, in float64 (14)."""
+        most = _lengths(rows)[:, None] * self._reach + np.abs(self.bias)
+        share = 2.0 * gamma_of(sum(self.vectors.shape) + AROUND, DOUBLE)
+        return rows @ self._slope - self.bias, share * most
 
     def _of_sparse(self, X: Any, wide: bool) -> Floats:
         """Sparse rows: plain kernels by sparse-dense products, others in small dense blocks."""
         if wide or not self._fits or self._embeds or not len(self.vectors):
             height = max(1, BLOCK_BYTES // (8 * X.shape[1]))
-            parts = [X[top : top + height].toarray() for top in range(0, X.shape[0], height)]
-            return np.concatenate([self.outputs(part, wide) for part in parts])
+            tops = range(0, X.shape[0], height)
+            return np.concatenate([self.outputs(X[t : t + height].toarray(), wide) for t in tops])
         if self._slope is not None:
-            return X @ self._slope - self.bias
-        squares = np.asarray(X.multiply(X).sum(axis=1), dtype=np.float64).ravel()
-        lost = self._lost(np.sqrt(squares) + float(np.linalg.norm(self._center)))
-        output, unsure = np.empty((X.shape[0], len(self.bias))), np.empty(X.shape[0], dtype=bool)
-        height, narrow = max(FEWEST, CACHED // len(self.vectors)), X.astype(np.float32)
-        with np.errstate(over="ignore", invalid="ignore", under="ignore"):
-            for top in range(0, X.shape[0], height):
-                part = slice(top, top + height)
-                values = self._sparse_dots(X[part], narrow[part], squares[part])
-                unsure[part] = self._sum(self._of_dots(values), lost[part], output[part])
-        if unsure.any():
-            output[unsure] = self._exactly(X[unsure].toarray())
-        return output
+            return self._again(X, *self._linear(X))
+        narrow, lengths = X.astype(np.float32), _lengths(X)
+        reach = lengths + float(np.linalg.norm(self._center))
+        share = gamma_of(int(np.diff(X.indptr).max(initial=0)) + 2 * AROUND, SINGLE)
+
+        def dots(part: slice) -> NDArray[np.float32]:
+            return self._sparse_dots(X[part], narrow[part], lengths[part] ** 2)
+
+        return self._again(X, *self._in_blocks(dots, reach, (share, share)))
 
     def _sparse_dots(self, X: Any, narrow: Any, squares: Floats) -> NDArray[np.float32]:
         """What `_of_dots` reads: exponents, or the base of a power."""
@@ -134,109 +196,121 @@ class SharedMachines:
         values += self._right[-1]
         return values
 
-    def _prepare(self) -> None:
-        """Lay out what each query is multiplied by."""
-        kernel, vectors = self.kernel.plain, self.kernel.embed(self.vectors.astype(np.float64))
-        self._slope = vectors.T @ self.weights if isinstance(kernel, Linear) else None
-        is_radial = isinstance(kernel, RBF)
-        self._center = vectors.mean(axis=0) if is_radial else np.zeros(vectors.shape[1])
-        moved = vectors - self._center
-        squares = np.einsum("ij,ij->i", moved, moved)
-        self._radius = float(np.sqrt(squares.max()))
-        self._spread = np.abs(self.weights).sum(axis=0)
-        self._code = self.kernel.code
-        self._unit = UNIT * (LOST + LOST_BY_COLUMN * np.sqrt(vectors.shape[1]))
-        # One product then gives the exponents, -g||x||^2 - g||z||^2 + 2g x.z, or g x.z + a.
-        last = [np.ones(len(moved))] + ([-kernel.gamma * squares] if is_radial else [])
-        self._right = np.ascontiguousarray(np.column_stack([moved, *last]).T, dtype=np.float32)
-        self._columns = self._right[: moved.shape[1]]  # the vectors alone
-        self._narrow = self.weights.astype(np.float32)
-        self._sizes = np.abs(self._narrow)
-        self._rounding = UNIT * LOST_BY_COLUMN * np.sqrt(len(moved))  # of the sum itself
+    def _of_dense(self, rows: NDArray[Any]) -> tuple[Floats, Floats]:
+        reach, d = np.empty(len(rows)), len(self._columns)
+        shape = min(self._height, len(rows)), len(self.vectors)
+        room = np.empty((1 + (width_of(d) < d), *shape), dtype=np.float32)
 
-    def _in_blocks(self, X: NDArray[Any], rows: NDArray[Any]) -> Floats:
-        """Products in float32; what they cannot tell, again in float64."""
-        height = max(FEWEST, CACHED // len(self.vectors))
-        output, unsure = np.empty((len(rows), len(self.bias))), np.empty(len(rows), dtype=bool)
-        with np.errstate(over="ignore", invalid="ignore", under="ignore"):
-            for top in range(0, len(rows), height):
-                part = slice(top, top + height)
-                left, lost = self._left(rows[part])
-                unsure[part] = self._sum(self._of_dots(left @ self._right), lost, output[part])
-        if unsure.any():
-            output[unsure] = self._exactly(X[unsure])
-        return output
+        def dots(part: slice) -> NDArray[np.float32]:
+            left, reach[part] = self._left(rows[part])
+            return self._products(left, *room[:, : len(left)])
+
+        return self._in_blocks(dots, reach, (lost_by_sum(d), lost_beside(d)))
 
     def _left(self, rows: NDArray[Any]) -> tuple[NDArray[np.float32], Floats]:
-        """Rows as `_right` wants them, and what float32 may move their kernel values by."""
-        kernel = self.kernel.plain
-        moved = rows - self._center if isinstance(kernel, RBF) else rows
-        squares = np.einsum("ij,ij->i", moved, moved).astype(np.float64)
+        """Rows as `_right` wants them, and their lengths."""
+        kernel, d = self.kernel.plain, rows.shape[1]
+        moved = rows - self._center if self._is_radial else rows
+        squares = np.einsum("ij,ij->i", moved, moved, dtype=np.float64)
         left = np.empty((len(rows), len(self._right)), dtype=np.float32)
-        left[:, : rows.shape[1]] = moved
-        reach = np.sqrt(squares)
-        if isinstance(kernel, RBF):
-            left[:, : rows.shape[1]] *= np.float32(2.0 * kernel.gamma)
+        left[:, :d] = moved
+        left[:, :d] *= np.float32((1.0 + self._is_radial) * kernel.gamma)
+        if self._is_radial:
             left[:, -2], left[:, -1] = -kernel.gamma * squares, 1.0
-            return left, self._lost(reach)
-        left[:, : rows.shape[1]] *= np.float32(kernel.gamma)
-        left[:, -1] = kernel.coef0
-        return left, self._lost(reach)
+        else:
+            left[:, -1] = kernel.coef0
+        return left, np.sqrt(squares)
 
-    def _lost(self, reach: Floats) -> Floats:
-        """What float32 may move a kernel value by, for queries of these lengths."""
-        kernel = self.kernel.plain
-        if isinstance(kernel, RBF):
-            return self._unit * (1.0 + kernel.gamma * (reach + self._radius) ** 2)
-        largest = power(kernel.gamma * reach * self._radius + abs(kernel.coef0), kernel.degree)
-        return self._unit * (kernel.degree + 1.0) * largest
+    def _products(
+        self, left: NDArray[np.float32], values: NDArray[np.float32], *block: NDArray[np.float32]
+    ) -> NDArray[np.float32]:
+        """left @ right, in blocks of columns (3)."""
+        d, n = len(self._columns), len(self._right)
+        width = width_of(d)
+        first = n if width == d else width
+        np.matmul(left[:, :first], self._right[:first], out=values)
+        for start in range(first, n, width):
+            part = slice(start, start + width) if start < d else slice(d, n)
+            values += np.matmul(left[:, part], self._right[part], out=block[0])
+        return values
 
-    def _sum(self, values: NDArray[np.float32], lost: Floats, output: Floats) -> NDArray[np.bool_]:
-        """Sum kernel values; return which rows float32 does not tell, or has no number for."""
-        np.subtract(values @ self._narrow, self.bias, out=output)
-        size, told = np.abs(output), np.isfinite(output)
-        unsure = ~(told & (size > lost[:, None] * self._spread)).all(axis=1)
-        if isinstance(self.kernel.plain, RBF):  # an exponent off by so much says nothing
-            unsure |= ~(lost < MOST_LOST)
-            some = np.flatnonzero(unsure & (lost < MOST_LOST))
-            if len(some):  # vectors far away move a sum by next to nothing
-                most = SHARE * (lost[some] + self._rounding)[:, None] * (values[some] @ self._sizes)
-                unsure[some] = ~(told[some] & (size[some] > most)).all(axis=1)
-        elif unsure.any():
-            some = np.flatnonzero(unsure)
-            most = self._moved(np.abs(values[some]) @ self._sizes, lost[some, None])
-            unsure[some] = ~(told[some] & (size[some] > most)).all(axis=1)
-        return unsure
+    def _in_blocks(self, dots: Any, reach: Floats, share: Shares) -> tuple[Floats, Floats]:
+        """f by float32 products, and what it is off by at most.
 
-    def _moved(self, summed: NDArray[Any], lost: Floats) -> Floats:
-        """What float32 may move sums of powers v^p by, given sum |w| |v|^p.
-
-        A base is moved by s at most, so a sum by p s sum |w| (|v| + s)^(p - 1): by Hoelder and
-        Minkowski at most p s W^(1/p) ((sum |w| |v|^p)^(1/p) + s W^(1/p))^(p - 1), W = sum |w|.
+        Parameters
+        ----------
+        dots : callable
+            The exponents, or bases of powers, of some rows.
+        reach : array of shape (n,)
+            Lengths of the rows, which `dots` may write.
+        share : pair of floats
+            What products are off by, and what is added to them, as a share of their terms (3).
         """
-        p = self.kernel.plain.degree
-        step = self._unit * (lost / (self._unit * (p + 1.0))) ** (1.0 / p)
-        whole, mean = self._spread ** (1.0 / p), summed.astype(np.float64) ** (1.0 / p)
-        moved = (p + 1.0) * step * whole * (mean + step * whole) ** (p - 1)
-        return moved + SHARE * (self._rounding + p * UNIT) * summed
+        output, error = np.empty((2, len(reach), len(self.bias)))
+        with np.errstate(over="ignore", invalid="ignore", under="ignore"):
+            for top in range(0, len(reach), self._height):
+                part = slice(top, top + self._height)
+                values = self._of_dots(dots(part))
+                self._sum(values, reach[part, None], share, output[part], error[part])
+        return output, error
 
     def _of_dots(self, values: NDArray[np.float32]) -> NDArray[np.float32]:
-        kernel = self.kernel.plain
-        if isinstance(kernel, Polynomial):
-            return power(values, kernel.degree)
-        return np.exp(values, out=values)
+        if self._is_radial:
+            return np.exp(values, out=values)
+        return power(values, self.kernel.plain.degree)
 
-    def _exactly(self, X: NDArray[Any]) -> Floats:
-        """The kernel's own values; in float64 under a kernel that is known."""
-        rows, vectors, kernel = as_rows(X), self.vectors, self.kernel
-        if self._is_known:
-            rows, vectors = (a.astype(np.float64, copy=False) for a in (rows, vectors))
-        height = max(1, BLOCK_BYTES // 8 // len(vectors))
-        blocks = [
-            np.asarray(kernel(rows[top : top + height], vectors), dtype=np.float64) @ self.weights
-            for top in range(0, len(rows), height)
-        ]
-        return np.concatenate(blocks) - self.bias
+    def _sum(
+        self,
+        values: NDArray[np.float32],
+        reach: Floats,
+        share: Shares,
+        output: Floats,
+        error: Floats,
+    ) -> None:
+        """Sum kernel values, and bound what the sum is off by as far as tells its sign."""
+        _, gamma, coef0, degree = self._code
+        if self._is_radial:
+            lost, size = lost_in_exponent(*share, gamma, reach, self._radius), 2.0
+        else:
+            lost = lost_in_base(share[0], len(self._columns), gamma, coef0, reach, self._radius)
+            size = gamma * reach * self._radius + abs(coef0) + lost
+        summing = gamma_of(len(self.vectors) + 4, SINGLE)
+        np.subtract(values @ self._narrow, self.bias, out=output)
+        error[:] = self._error(size, lost, summing)
+        for weights, sizes, unit in self._tables:
+            unsure = np.flatnonzero(~(np.abs(output) > error).all(axis=1))
+            if not len(unsure):
+                return
+            # vectors that hardly count hardly move it; then the sum itself in float64
+            some: NDArray[Any] = values[unsure].astype(weights.dtype)
+            summing = gamma_of(len(weights) + 4, unit)
+            if unit == DOUBLE:
+                output[unsure] = some @ weights - self.bias
+            some = some if self._is_radial else np.abs(some, out=some)
+            mean = (1.0 + 2.0 * summing) * (some @ sizes)
+            error[unsure] = self._error(mean ** (1.0 / degree), lost[unsure], summing)
+
+    def _error(self, size: Any, lost: Floats, summing: float) -> Floats:
+        """What f is off by where kernel values, or bases of powers, are so large on average.
+
+        `lost` is what exponents, or bases, are off by; a sum moves its terms by a share (8, 9).
+        """
+        degree = self._code[3]
+        if self._is_radial:
+            most = np.where(lost <= MOST, SHARE * (lost + EXPONENTIAL * SINGLE + summing), np.inf)
+            return most * size * self._spread + self._least
+        most = degree * lost + (summing + gamma_of(degree, SINGLE)) * (size + lost)
+        return power(size + lost, degree - 1) * most * self._spread + self._least
+
+
+def _lengths(rows: Any) -> Floats:
+    """||x|| of each row of an array or a sparse array."""
+    if issparse(rows):
+        rows = rows.astype(np.float64, copy=False)
+        squares = np.asarray(rows.multiply(rows).sum(axis=1)).ravel()
+    else:
+        squares = np.einsum("ij,ij->i", rows, rows, dtype=np.float64)
+    return np.sqrt(squares)
 
 
 def _union(machines: list[KernelMachine]) -> tuple[NDArray[Any], Floats]:

@@ -20,7 +20,7 @@ from kmviz.evaluation.catalogue import is_certified
 from kmviz.evaluation.cost import TIMED_ROWS, seconds_per_query
 from kmviz.evaluation.faithful import known_vectors, refuse_unlike
 from kmviz.evaluation.joined import quickened
-from kmviz.evaluation.row_checks import doubt_about
+from kmviz.evaluation.row_checks import doubt_about, doubt_about_copies
 from kmviz.evaluation.trial import Trial, tried, warn_few_rows, warn_of_rows
 from kmviz.evaluation.values import Asked, fastest_values
 from kmviz.machines.inside import joins_several
@@ -230,6 +230,9 @@ def _of_several(fitted: Any, X: Any, method: str, queries: str) -> Any:
             f"{type(fitted).__name__} joins the answers of several machines, and these must be "
             f"exact: method must be 'auto' or 'exact'; got {method!r}."
         )
+    group = group_rows(X)
+    if doubt := doubt_about_copies(group):
+        warn_of_rows(doubt)
     progress.report(0.1, "reading its machines")
     fast, checked = quickened(fitted, X)
     rows = _safe_indexing(X, slice(TIMED_ROWS[queries]))
@@ -237,7 +240,8 @@ def _of_several(fitted: Any, X: Any, method: str, queries: str) -> Any:
     faster = given / own
     if method == "auto" and faster < WORTH:
         return _as_it_is(fitted, "exact machines inside", faster, queries)
-    fast.promise_ = Promise(0.0, 1.0, 0, checked=checked, faster=faster)
+    distinct = len(np.unique(group))
+    fast.promise_ = Promise(0.0, 1.0, 0, checked=checked, distinct=distinct, faster=faster)
     return fast
 
 

@@ -91,12 +91,9 @@ def doubt_about(
     machines : sequence of KernelMachine
         The machines of the estimator.
     """
-    n, distinct = len(group), len(np.unique(group))
-    if distinct == 1 < n:
-        return f"All {n:,} rows of X are equal"
-    if distinct < FEW_DISTINCT and COPIES * distinct <= n:
-        return f"X has {distinct} distinct rows among {n:,}"
-    vectors = range_of(fitted, machines)
+    if doubt := doubt_about_copies(group):
+        return doubt
+    n, vectors = len(group), range_of(fitted, machines)
     if vectors is None or n == 1:
         return ""
     if vectors.is_constant(rows):
@@ -104,6 +101,16 @@ def doubt_about(
     outside = vectors.count_outside(rows)
     if outside > OUTSIDE_SHARE * n:
         return f"{outside:,} of {n:,} rows of X lie far outside the support vectors' range"
+    return ""
+
+
+def doubt_about_copies(group: NDArray[np.intp]) -> str:
+    """Return what looks wrong about how few rows are distinct; empty where nothing does."""
+    n, distinct = len(group), len(np.unique(group))
+    if distinct == 1 < n:
+        return f"All {n:,} rows of X are equal"
+    if distinct < FEW_DISTINCT and COPIES * distinct <= n:
+        return f"X has {distinct} distinct rows among {n:,}"
     return ""
 
 
@@ -115,11 +122,11 @@ def range_of(fitted: Any, machines: Sequence[KernelMachine]) -> Range | None:
     kernel = getattr(last_step(fitted), "kernel", "precomputed")
     if isinstance(machines[0].kernel, Linear) and isinstance(kernel, str) and kernel != "linear":
         return None
-    tables = [dense(m.vectors).astype(np.float64, copy=False) for m in machines if m.n_vectors]
+    tables = [dense(machine.vectors) for machine in machines if machine.n_vectors]
     if sum(map(len, tables)) < ENOUGH_VECTORS:
         return None
-    low = np.min([table.min(axis=0) for table in tables], axis=0)
-    high = np.max([table.max(axis=0) for table in tables], axis=0)
+    low = np.min([table.min(axis=0) for table in tables], axis=0).astype(np.float64)
+    high = np.max([table.max(axis=0) for table in tables], axis=0).astype(np.float64)
     return Range(low, high, np.median(max(tables, key=len), axis=0))
 
 

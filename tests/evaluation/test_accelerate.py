@@ -62,15 +62,21 @@ def test_too_few_rows_say_how_many_it_takes_and_fall_back(svc, banana):
     assert (fast.predict(banana.X_test) == svc.predict(banana.X_test)).all()
 
 
-def test_rows_that_calibrate_do_not_decide(svc, banana, monkeypatch):
-    seen = {}
+@pytest.fixture
+def seen(monkeypatch):
+    """The rows that decide and those that calibrate, once a trial has dealt them."""
+    dealt = {}
     real = Trial.__init__
 
     def spy(self, *arguments):
         real(self, *arguments)
-        seen["held"], seen["used"] = self.deciding, self.calibrating
+        dealt["held"], dealt["used"] = self.deciding, self.calibrating
 
     monkeypatch.setattr(Trial, "__init__", spy)
+    return dealt
+
+
+def test_rows_that_calibrate_do_not_decide(svc, banana, seen):
     fast = kmviz.accelerate(svc, banana.X_test[:1_000], method="nsv", max_disagreement=0.02)
     held, used = ({tuple(row) for row in seen[k]} for k in ("held", "used"))
     assert not held & used
@@ -283,15 +289,7 @@ def test_copies_of_a_row_count_once(svc, banana):
     assert "5000 rows (1000 distinct)" in str(again)
 
 
-def test_equal_rows_stay_on_one_side(svc, banana, monkeypatch):
-    seen = {}
-    real = Trial.__init__
-
-    def spy(self, *arguments):
-        real(self, *arguments)
-        seen["held"], seen["used"] = self.deciding, self.calibrating
-
-    monkeypatch.setattr(Trial, "__init__", spy)
+def test_equal_rows_stay_on_one_side(svc, banana, seen):
     rows = np.tile(banana.X_test[:600], (3, 1))
     kmviz.accelerate(svc, rows, method="nsv", max_disagreement=0.02)
     held, used = ({tuple(row) for row in seen[k]} for k in ("held", "used"))

@@ -137,6 +137,13 @@ def test_a_model_of_several_takes_exact_machines_alone():
         kmviz.accelerate(fitted, X[ASK], method="nsv")
 
 
+def test_copies_of_a_row_are_questioned_of_a_model_of_several():
+    fitted = JOINED["bagging"].set_params(max_features=6).fit(X[TRAIN], Y[TRAIN])
+    with pytest.warns(kmviz.PromiseWarning, match="All 300 rows of X are equal"):
+        fast = kmviz.accelerate(fitted, np.repeat(X[:1], 300, axis=0), method="exact")
+    assert (fast.promise_.checked, fast.promise_.distinct) == (300, 1)
+
+
 def test_names_of_columns_reach_the_machines_inside():
     frame = pd.DataFrame(X, columns=[f"c{i}" for i in range(6)])
     fitted = OneVsRestClassifier(make_pipeline(StandardScaler(), SVC())).fit(frame[TRAIN], Y[TRAIN])

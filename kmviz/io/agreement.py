@@ -122,9 +122,7 @@ def rows_around(clf: Any) -> NDArray[np.float64]:
 
 
 def _answers(clf: Any, X: Any) -> NDArray[Any]:
-    with (
-        warnings.catch_warnings()
-    ):  # drawn rows are an array, whatever the classifier was fitted to
+    with warnings.catch_warnings():  # drawn rows have no names of columns
         warnings.filterwarnings("ignore", "X does not have valid feature names")
         return clf.predict(X)
 
@@ -151,11 +149,10 @@ def _of_graph(file: Path, rows: NDArray[np.float32]) -> NDArray[Any]:
 
     model = load(file)
     for node in model.graph.node:  # it finds classes that are words only behind whole numbers
-        for words in [
-            held.strings for held in node.attribute if held.name == "classlabels_strings"
-        ]:
-            places = helper.make_attribute("classlabels_ints", list(range(len(words))))
-            node.attribute.append(places)
+        held = {attribute.name: attribute for attribute in node.attribute}
+        if (words := held.get("classlabels_strings")) is not None:
+            places = list(range(len(words.strings)))
+            node.attribute.append(helper.make_attribute("classlabels_ints", places))
     labels, *_ = ReferenceEvaluator(model).run(None, {"X": rows})
     return np.asarray(labels)
 
@@ -172,10 +169,9 @@ def _of_c(clf: Any, file: Path, rows: NDArray[np.float32]) -> tuple[NDArray[Any]
         (folder / "model.c").write_text(file.read_text() + MAIN)
         rows.tofile(folder / "rows")
         _run(compiler, "-std=c99", "-O1", "-o", "model", "model.c", "-lm", folder=folder)
-        places = _run(str(folder / "model"), "rows", folder=folder)
-    return clf.classes_[
-        np.array(places.split(), dtype=np.intp)
-    ], f"compiled by {Path(compiler).name}"
+        printed = _run(str(folder / "model"), "rows", folder=folder)
+    places = np.array(printed.split(), dtype=np.intp)
+    return clf.classes_[places], f"compiled by {Path(compiler).name}"
 
 
 def _run(*command: str, folder: Path) -> str:

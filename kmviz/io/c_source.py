@@ -145,6 +145,20 @@ int kmviz_predict(const KMVIZ_REAL *x)
 """
 
 
+REST = """\
+int kmviz_predict(const KMVIZ_REAL *x)
+{
+    KMVIZ_REAL out[KMVIZ_PAIRS];
+    int i, best = 0;
+    kmviz_decision(x, out);
+    for (i = 1; i < KMVIZ_CLASSES; i++)
+        if (out[i] > out[best])
+            best = i;
+    return best;
+}
+"""
+
+
 def c_source(clf: Any) -> str:
     """Return the file of a fitted exact, reduced or tree classifier."""
     is_tree = isinstance(clf, SVTreeClassifier)
@@ -168,7 +182,7 @@ def c_source(clf: Any) -> str:
     is_pair, rule = len(clf.classes_) == 2, clf.rule_
     over = ">=" if (rule.at_zero == 1) == is_pair else ">"  # of a pair f > 0 is the first class
     parts.append(f"#define OVER {over}\n#define BREAK_TIES {int(rule.breaks_ties)}\n\n")
-    parts.append(TWO if is_pair else MANY)
+    parts.append(TWO if is_pair else REST if rule.rest else MANY)
     return "".join(parts)
 
 

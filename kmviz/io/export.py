@@ -160,7 +160,8 @@ def _as_svc(clf: Any) -> Any:
     last = last_step(fitted)
     is_own = isinstance(clf, ExactClassifier) and isinstance(last, SVC | NuSVC)
     if not is_own or cut_of(fitted) != Cut():
-        return as_svc(clf.machines_, clf.classes_, break_ties=clf.rule_.breaks_ties)
+        rule = clf.rule_
+        return as_svc(clf.machines_, clf.classes_, rule.rest, break_ties=rule.breaks_ties)
     same = copy(last)  # it holds each vector once, where the machines of several classes repeat it
     same.classes_, same.decision_function_shape = clf.classes_, "ovr"
     return same

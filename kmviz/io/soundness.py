@@ -140,16 +140,17 @@ def _refuse_vectors(svc: Any, m: int) -> None:
 
 
 def _refuse_classes(thing: Any) -> None:
-    """Answers are places among the classes, and come of one machine for each pair."""
+    """Answers are places among the classes, and come of a machine for each pair, or each class."""
     classes = vars(thing).get("classes_") if hasattr(thing, "__dict__") else None
     if classes is None:
         return
     n = len(np.unique(classes))
     if np.shape(classes) != (n,) or n < 2:
         raise ValueError(f"classes_ has shape {np.shape(classes)} and {n} different values.")
+    rest = getattr(vars(thing).get("rule_"), "rest", False)
     for name in ("machines_", "engines_"):
         held = vars(thing).get(name)
-        if isinstance(held, list | tuple) and len(held) != n * (n - 1) // 2:
+        if isinstance(held, list | tuple) and len(held) != (n if rest else n * (n - 1) // 2):
             raise ValueError(f"{name} holds {len(held)}, for {n} classes.")
 
 

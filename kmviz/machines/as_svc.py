@@ -12,9 +12,12 @@ from sklearn.svm import SVC
 from kmviz.kernels import RBF, Linear, Polynomial
 from kmviz.machines.machine import KernelMachine
 from kmviz.machines.named import string_kernel
+from kmviz.machines.reading import differences
 
 
-def as_svc(machines: list[KernelMachine], classes: NDArray[Any], **parameters: Any) -> SVC:
+def as_svc(
+    machines: list[KernelMachine], classes: NDArray[Any], rest: bool = False, **parameters: Any
+) -> SVC:
     """Return a fitted SVC whose decision function is that of these machines.
 
     It needs nothing of kmviz where the kernel is linear, polynomial or radial; any other kernel
@@ -25,6 +28,8 @@ def as_svc(machines: list[KernelMachine], classes: NDArray[Any], **parameters: A
     machines : list of KernelMachine
         One for each pair of classes, in `itertools.combinations` order, of one kernel.
     classes : array of shape (n_classes,)
+    rest : bool
+        Whether there is a machine for each class instead: pairs then vote by their differences.
     **parameters
         Of `SVC`, such as `break_ties`.
 
@@ -38,6 +43,8 @@ def as_svc(machines: list[KernelMachine], classes: NDArray[Any], **parameters: A
     >>> as_svc([machine], np.array(["a", "b"])).predict([[0.2], [0.9]])
     array(['a', 'b'], dtype='<U1')
     """
+    if rest:
+        machines = differences(machines)
     kernel = machines[0].kernel
     is_plain = type(kernel) in (Linear, Polynomial, RBF)
     svc = SVC(**(string_kernel(kernel) if is_plain else {"kernel": kernel}), **parameters)

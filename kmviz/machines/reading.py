@@ -19,6 +19,7 @@ from kmviz.kernels import Linear, Sigmoid
 from kmviz.machines.cut import cut_of
 from kmviz.machines.machine import KernelMachine
 from kmviz.machines.named import named_kernel
+from kmviz.machines.shared import SharedMachines
 from kmviz.machines.unwrap import last_step
 
 #: Where estimators of estimators keep what they trained.
@@ -151,41 +152,45 @@ def read_pairs(svc: Any) -> list[KernelMachine]:
 def reads_rest(estimator: Any) -> bool:
     """Whether a fitted model of several classes takes the largest of one output for each class.
 
-    So do LinearSVC and OneVsRestClassifier; the latter's machines must be of one kernel.
+    So do LinearSVC and OneVsRestClassifier; the latter's machines must be of one kernel, and no
+    pipelines.
     """
     if isinstance(estimator, LinearSVC):
         return len(estimator.classes_) > 2
     if not isinstance(estimator, OneVsRestClassifier) or len(estimator.classes_) < 3:
         return False
-    held = estimator.estimators_
-    if not all(isinstance(one, SVC | NuSVC | LinearSVC) for one in held):
+    if estimator.multilabel_ or not all(_is_machine(one) for one in estimator.estimators_):
         return False
-    return not estimator.multilabel_ and len({read_binary(one).kernel for one in held}) == 1
+    return len({read_binary(one).kernel for one in estimator.estimators_}) == 1
+
+
+def _is_machine(estimator: Any) -> bool:
+    """Whether an estimator of two classes is a kernel machine itself, with no steps before it."""
+    own = isinstance(getattr(estimator, "machine_", None), KernelMachine)
+    plain = isinstance(estimator, SVC | NuSVC | LinearSVC)
+    return plain or (own and getattr(estimator, "preprocessing_", None) is None)
 
 
 def read_rest(fitted: Any) -> list[KernelMachine]:
-    """Read one machine a pair of classes of a model for which `reads_rest` holds.
-
-    The largest of f_1 .. f_c wins every f_i - f_j, so that votes over these choose it.
-    """
+    """Read the machine of each class of a model for which `reads_rest` holds."""
     estimator = last_step(fitted)
     if isinstance(estimator, LinearSVC):
         ends = zip(estimator.coef_, np.broadcast_to(estimator.intercept_, len(estimator.coef_)))
-        each = [_linear(slope[None], float(intercept)) for slope, intercept in ends]
-    else:
-        each = [read_binary(one) for one in estimator.estimators_]
-    return [_difference(first, second) for first, second in combinations(each, 2)]
+        return [_linear(slope[None], float(intercept)) for slope, intercept in ends]
+    return [read_binary(one) for one in estimator.estimators_]
 
 
-def _difference(first: KernelMachine, second: KernelMachine) -> KernelMachine:
-    """The machine f - g; a vector of both stands once."""
-    bias, kernel = first.bias - second.bias, first.kernel
-    vectors = np.concatenate([first.vectors, second.vectors])
-    beta = np.concatenate([first.beta, -second.beta])
-    kept, place = np.unique(vectors, axis=0, return_inverse=True)
-    joint = np.zeros(len(kept))
-    np.add.at(joint, place.ravel(), beta)
-    return KernelMachine(kept, joint, bias, kernel)
+def differences(machines: list[KernelMachine]) -> list[KernelMachine]:
+    """Return f_i - f_j for each pair of machines of one kernel, on the vectors of all.
+
+    The largest of f_1 .. f_c wins every f_i - f_j, so that votes over these choose it.
+    """
+    shared = SharedMachines(machines)
+    vectors, weights, bias = shared.vectors, shared.weights, shared.bias
+    return [
+        KernelMachine(vectors, weights[:, i] - weights[:, j], bias[i] - bias[j], shared.kernel)
+        for i, j in combinations(range(len(machines)), 2)
+    ]
 
 
 def unreadable(estimator: Any) -> str:

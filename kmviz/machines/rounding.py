@@ -81,7 +81,7 @@ class Rounding:
             self.unit = np.maximum(self.unit, THROUGH_STEPS)
         self.largest = tuple(float(a.max()) for a in (self.unit, self.spread, self.bias))
 
-    def near(self, X: Any, outputs: NDArray[Any]) -> NDArray[np.intp]:
+    def near(self, X: Any, outputs: NDArray[Any], rest: bool = False) -> NDArray[np.intp]:
         """Return the rows of which some output is 0 within rounding.
 
         Parameters
@@ -89,7 +89,12 @@ class Rounding:
         X : array or sparse array of shape (n, d)
         outputs : array of shape (n, p)
             f of each machine.
+        rest : bool
+            Whether the largest of them decides: then rows of which the two largest are the same.
         """
+        if rest:
+            top = np.partition(outputs, -2, axis=1)[:, -2:]
+            outputs = (top[:, 1:] - top[:, :1]) / 2.0  # each may be off
         limit = self._limit(self._longest(X))
         if not any_within(np.ascontiguousarray(outputs), limit):
             return NONE
@@ -103,6 +108,8 @@ class Rounding:
             lengths = np.sqrt(np.einsum("ij,ij->i", some, some, dtype=np.float64))
         largest = (self.gamma * lengths * self.radius + self.coef0) ** self.degree
         limits = self.unit * (self.spread * largest[:, None] + self.bias)
+        if rest:
+            limits = limits.max(axis=1, keepdims=True)
         return rows[(size[rows] <= limits).any(axis=1)]
 
     def _longest(self, X: Any) -> float:

@@ -21,6 +21,7 @@ from sklearn.svm import SVC, LinearSVC, NuSVC, OneClassSVM
 
 from kmviz.loops.classes import contenders, first_with_most_votes
 from kmviz.machines.fisher import KernelFisherClassifier
+from kmviz.machines.reading import reads_rest
 from kmviz.machines.unwrap import chain, last_step
 
 Ints = NDArray[np.intp]
@@ -56,6 +57,9 @@ class Rule:
     keeps_pairs : bool
         Whether `decision_function` has a column for each pair, as in an SVC with
         `decision_function_shape="ovo"`.
+    rest : bool
+        Whether there is a machine for each class, against the rest: the class of the largest
+        output wins, of equal ones the first.
 
     Examples
     --------
@@ -68,11 +72,14 @@ class Rule:
     at_zero: int = 0
     breaks_ties: bool = True
     keeps_pairs: bool = False
+    rest: bool = False
 
     def winners(self, outputs: NDArray[Any]) -> Ints:
         """Return the place of the class of each row, from a column for each machine."""
         if outputs.shape[1] == 1:
             return self.second(outputs[:, 0]).astype(np.intp)
+        if self.rest:
+            return outputs.argmax(axis=1)
         n_classes = classes_of_pairs(outputs.shape[1])
         if self.breaks_ties:
             return by_votes(outputs, n_classes).argmax(axis=1)
@@ -93,7 +100,7 @@ class Rule:
         """Return what `decision_function` makes of a column for each machine."""
         if outputs.shape[1] == 1:
             return outputs[:, 0]
-        if self.keeps_pairs:
+        if self.keeps_pairs or self.rest:
             return outputs
         return by_votes(outputs, classes_of_pairs(outputs.shape[1]))
 
@@ -113,6 +120,8 @@ def rule_of(fitted: Any) -> Rule:
         keeps = last.decision_function_shape == "ovo"
         breaks = bool(last.break_ties) and not keeps
         return Rule(0 if breaks else 1, breaks, keeps)  # summed outputs: 0 is the first one's
+    if reads_rest(last):
+        return Rule(rest=True)
     return getattr(last, "rule_", Rule())
 
 

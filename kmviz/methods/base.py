@@ -24,6 +24,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from sklearn.base import ClassifierMixin, clone, is_outlier_detector
 from sklearn.frozen import FrozenEstimator
+from sklearn.multiclass import OneVsRestClassifier
 from sklearn.pipeline import Pipeline
 from sklearn.svm import SVC, NuSVC
 from sklearn.utils import _safe_indexing
@@ -39,7 +40,6 @@ from kmviz.machines.reading import (
     read_binary,
     read_pairs,
     read_rest,
-    reads_rest,
     refuse_precomputed,
     refuse_unreadable,
 )
@@ -63,6 +63,10 @@ __all__ = [
     "FLOATS", "BinaryProblem", "Engine", "MachineClassifier", "PairsClassifier", "as_query",
     "dense", "is_clean", "is_plain",
 ]  # fmt: skip
+
+
+#: Outputs and steps of the rows that an engine answered.
+Run = tuple[NDArray[np.float64], NDArray[np.intp]]
 
 
 class Engine(Protocol):
@@ -154,9 +158,12 @@ class PairsClassifier(ClassifierMixin, MachineRows):
         """The pairs of classes, in the order of `machines_`."""
         return list(combinations(self.classes_, 2))
 
-    def _pair_index(self, row: ArrayLike, pair: tuple[Any, Any] | None) -> int:
+    def _pair_index(self, row: ArrayLike, pair: Any) -> int:
+        """Return which machine a trace shows."""
         if pair is None and len(self.classes_) == 2:
             return 0
+        if self.rule_.rest:
+            return self._class_index(row, pair)
         if pair is None:
             scores = self.decision_function(row)
             if self.rule_.keeps_pairs:
@@ -166,6 +173,17 @@ class PairsClassifier(ClassifierMixin, MachineRows):
         if not np.iterable(pair) or (chosen := tuple(pair)) not in self.pairs_:
             raise ValueError(f"pair must be one of {self.pairs_}; got {pair!r}.")
         return self.pairs_.index(chosen)
+
+    def _class_index(self, row: ArrayLike, own: Any) -> int:
+        if own is None:
+            return int(self.winners(self.decision_function(row))[0])
+        known = self.classes_.tolist()
+        if own not in known:
+            raise ValueError(
+                f"pair must be one of the classes {known}, each of which has a machine against "
+                f"the rest; got {own!r}."
+            )
+        return known.index(own)
 
 
 def _has_probabilities(clf: Any) -> bool:
@@ -205,7 +223,8 @@ class MachineClassifier(PairsClassifier):
     def decision_function(self, X: ArrayLike) -> NDArray[np.float64]:
         """Return the output of each row, (n,) for two classes and (n, n_classes) for more.
 
-        With more than two classes it is scikit-learn's one-against-one aggregation.
+        With more than two classes it is scikit-learn's one-against-one aggregation, or the output
+        of each class's own machine against the rest.
 
         A score of the method's own: it has the exact machine's sign (as far as the method goes)
         but not its size. Rank or calibrate by `exact_function(X)`.
@@ -224,7 +243,7 @@ class MachineClassifier(PairsClassifier):
         keeps no model: there the sign of our sum decides, and the rule at 0.
         """
         labels = self.classes_[self.rule_.winners(outputs)]
-        near = self._rounding.near(rows, outputs)
+        near = self._rounding.near(rows, outputs, self.rule_.rest)
         if len(near) and hasattr(self, "estimator_"):
             labels[near] = self.estimator_labels(_safe_indexing(X, near))
         return labels
@@ -264,30 +283,24 @@ class MachineClassifier(PairsClassifier):
         return probabilities(outputs, a, b, len(self.classes_))
 
     def estimator_labels(self, X: ArrayLike) -> NDArray[Any]:
-        """Return what the whole fitted estimator answers: what every promise is about.
-
-        With several classes, an estimator that has no machine for each pair is trained anew for
-        each of them; then what those machines answer together.
-        """
-        if self._reads_model:
-            if self.preprocessing_ is None and not hasattr(self.estimator_, "feature_names_in_"):
-                X = self._validate(X, reset=False)  # it was trained so
-            return self.estimator_.predict(X)
-        return self.classes_[self.winners(self.exact_function(X))]
+        """Return what the whole fitted estimator answers: what every promise is about."""
+        if self.preprocessing_ is None and not hasattr(self.estimator_, "feature_names_in_"):
+            X = self._validate(X, reset=False)  # it was trained so
+        return self.estimator_.predict(X)
 
     def _exact_machines(self) -> list[KernelMachine]:
         """The machines that the method stands in for, in pair order."""
         return self.machines_
 
-    def trace(self, x: ArrayLike, pair: tuple[Any, Any] | None = None) -> Trace:
+    def trace(self, x: ArrayLike, pair: Any = None) -> Trace:
         """Return the record of one query.
 
         Parameters
         ----------
         x : array of shape (d,) or (1, d), or a row of a frame
-        pair : tuple of two classes, optional
-            Which machine to watch. None takes the two classes that `decision_function` puts
-            first.
+        pair : tuple of two classes, or one class, optional
+            Which machine to watch; one class where each has a machine against the rest. None takes
+            the classes, or the class, that `decision_function` puts first.
         """
         row = as_query(x)
         rows = dense(self._rows(row))
@@ -296,7 +309,7 @@ class MachineClassifier(PairsClassifier):
         return self.engines_[self._pair_index(row, pair)].trace(rows[0])
 
     def _train(self, X: Any, y: Any, sample_weight: Any = None) -> list[BinaryProblem]:
-        """Validate, train, and return the binary problems in pair order."""
+        """Validate, train, and return a binary problem for each machine."""
         given = SVC() if self.estimator is None else self.estimator
         refuse_own_answers(last_step(given))
         frozen = isinstance(given, FrozenEstimator)
@@ -313,11 +326,6 @@ class MachineClassifier(PairsClassifier):
         last = last_step(self.estimator_)
         refuse_unreadable(last)
         self.classes_ = classes_of(self.estimator_)
-        if sample_weight is not None and len(self.classes_) > 2 and not _has_pairs(last):
-            raise ValueError(
-                f"{type(last).__name__} holds no machine for each pair of classes, and those that "
-                "are trained for it take no sample_weight. Leave it out, or take SVC."
-            )
         self.rule_ = rule_of(self.estimator_)
         self._take_steps(self.estimator_)
         return self._problems(self._transformed(X), None if frozen else y, given)
@@ -343,34 +351,39 @@ class MachineClassifier(PairsClassifier):
             raise ValueError("y holds one class only; a classifier needs at least two classes.")
         return X, y
 
-    #: Whether the machines are the fitted estimator's own, not trained anew for each pair.
-    _reads_model: bool = True
-
     def _problems(self, X: NDArray[Any], y: Any, given: Any) -> list[BinaryProblem]:
-        last = last_step(self.estimator_)
         fresh = None if y is None else _fresh(given)
-        y = None if y is None else np.asarray(y)
+        machines = self._read_machines()
+        sides = [None] * len(machines) if y is None else self._sides(np.asarray(y))
+        return [
+            BinaryProblem(machine, X, side, fresh)
+            for machine, side in zip(machines, sides, strict=True)
+        ]
+
+    def _read_machines(self) -> list[KernelMachine]:
+        """Read the fitted estimator: one machine for each pair of classes, or for each class."""
+        last = last_step(self.estimator_)
         if len(self.classes_) == 2:
-            sides = None if y is None else np.where(y == self.classes_[1], 1, -1)
-            self._reads_model = True
-            return [BinaryProblem(read_binary(self.estimator_), X, sides, fresh)]
-        machines: list[KernelMachine | None] = [None] * len(self.pairs_)
-        if _has_pairs(last):
-            machines = list(read_pairs(last))
-        elif y is None and reads_rest(last):
-            machines = list(read_rest(last))
-        elif y is None:
-            raise TypeError(
-                f"With more than two classes a frozen estimator must hold a machine for each pair, "
-                f"as SVC does, or for each class, as LinearSVC does; got {type(last).__name__}."
-            )
-        self._reads_model = machines[0] is not None
-        problems = []
-        for machine, (first, second) in zip(machines, self.pairs_, strict=True):
-            side = None if y is None else np.where(y == first, 1, np.where(y == second, -1, 0))
-            machine = machine or _train_pair(fresh, X, side)
-            problems.append(BinaryProblem(machine, X, side, fresh))
-        return problems
+            return [read_binary(self.estimator_)]
+        if isinstance(last, SVC | NuSVC) or hasattr(last, "machines_"):
+            return list(read_pairs(last))
+        if self.rule_.rest:
+            return read_rest(last)
+        raise TypeError(
+            "With more than two classes an estimator must hold a machine for each pair, as SVC "
+            "does, or for each class, as LinearSVC does and OneVsRestClassifier around SVMs of one "
+            f"kernel (a pipeline goes around it, not inside); got {type(last).__name__}."
+        )
+
+    def _sides(self, y: NDArray[Any]) -> list[NDArray[np.intp]]:
+        """Return +1 and -1 for the two sides of each machine, 0 for rows of other classes."""
+        if len(self.classes_) == 2:
+            return [np.where(y == self.classes_[1], 1, -1)]
+        if self.rule_.rest:
+            return [np.where(y == own, 1, -1) for own in self.classes_]
+        return [
+            np.where(y == first, 1, np.where(y == second, -1, 0)) for first, second in self.pairs_
+        ]
 
     def _prepare(self, problems: list[BinaryProblem]) -> Any:
         """Build the engines; the last step of every fit."""
@@ -390,7 +403,7 @@ class MachineClassifier(PairsClassifier):
         self._rounding = Rounding(self.machines_, self.preprocessing_ is not None)
         return self
 
-    def _runs(self, X: Any) -> list[tuple[NDArray[np.float64], NDArray[np.intp]]]:
+    def _runs(self, X: Any) -> list[Run]:
         """Return outputs and steps of every engine.
 
         Engines that tell by themselves where a row is not finite answer a plain array in less
@@ -400,9 +413,29 @@ class MachineClassifier(PairsClassifier):
         if rows is not None:
             found = [engine.run(rows) for engine in self.engines_]
             if all(isfinite(output.dot(output)) for output, _ in found):
-                return found
+                return self._compared(rows, found)
         rows = self._rows(X)
-        return [engine.run(rows) for engine in self.engines_]
+        return self._compared(rows, [engine.run(rows) for engine in self.engines_])
+
+    #: Whether an output may be a partial sum, which has the sign of f(x) but not its size.
+    _stops_early: bool = False
+
+    def _compared(self, rows: NDArray[Any], found: list[Run]) -> list[Run]:
+        """Make the outputs of one class against the rest comparable, where engines stop early.
+
+        A class that alone claims a row, by a positive output, has won it. Of several that claim
+        it, or of all where none does, the whole sums decide; `found` takes them.
+        """
+        if not (self.rule_.rest and self._stops_early):
+            return found
+        claims = np.column_stack([output > 0 for output, _ in found])
+        asks = claims | ~claims.any(axis=1, keepdims=True)
+        asks[claims.sum(axis=1) == 1] = False
+        for engine, (output, steps), which in zip(self.engines_, found, asks.T, strict=True):
+            if which.any():
+                output[which] = engine.machine.decision_function(rows[which])
+                steps[which] += engine.machine.n_vectors
+        return found
 
     def _unchecked_rows(self, X: Any) -> NDArray[Any] | None:
         """Rows of a plain array, finite or not, for engines that tell by themselves; or None."""
@@ -414,19 +447,11 @@ class MachineClassifier(PairsClassifier):
     _unchecked: bool = False
 
 
-def _has_pairs(last: Any) -> bool:
-    """Whether a fitted estimator of several classes holds a machine for each pair."""
-    return isinstance(last, SVC | NuSVC) or hasattr(last, "machines_")
-
-
 def _fresh(given: Any) -> Any:
     """Return an untrained copy of what decides, without the transformers before it."""
     copy = clone(last_step(given))
+    if isinstance(copy, OneVsRestClassifier):  # each of its machines has two sides
+        copy = copy.estimator
     if isinstance(getattr(copy, "estimator", None), Pipeline):
         copy.set_params(estimator=last_step(copy.estimator))
     return copy
-
-
-def _train_pair(fresh: Any, X: NDArray[Any], side: Any) -> KernelMachine:
-    rows = side != 0
-    return read_binary(clone(fresh).fit(X[rows], side[rows]))

@@ -13,9 +13,9 @@ Departures
   columns. `Straighten`, also there, is for a pipeline before the machine.
 - `inside_margin=True` follows another remark of its discussion, that only some virtual support
   vectors say anything new about the boundary.
-- With more than two classes one SVC is trained on the copies of all its support vectors: a pair of
-  classes also sees copies of rows that carry other pairs only. The paper retrains each machine on
-  its own.
+- With more than two classes one model is trained on the copies of all its support vectors: a
+  machine also sees copies of rows that carry other machines only. The paper retrains each machine
+  on its own. `OneVsRestClassifier(SVC())` gives the paper's one machine for each class.
 - An estimator without support vectors of its own is read in their spirit: all rows of a kernel
   Fisher discriminant, the rows inside the margin of a linear machine.
 """
@@ -30,6 +30,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from sklearn.base import BaseEstimator, clone
 from sklearn.frozen import FrozenEstimator
+from sklearn.multiclass import OneVsRestClassifier
 from sklearn.pipeline import Pipeline
 from sklearn.svm import SVC, LinearSVC, NuSVC
 from sklearn.utils import _safe_indexing
@@ -187,10 +188,11 @@ class VirtualSVClassifier(MachineClassifier):
         elif not hasattr(X, "iloc"):
             X = np.asarray(X)
         y, last = np.asarray(y), last_step(self.estimator_)
+        held = last.estimators_ if isinstance(last, OneVsRestClassifier) else [last]
         index = np.arange(len(y))
-        if isinstance(last, SVC | NuSVC):
-            index = np.sort(last.support_)
-        elif isinstance(last, LinearSVC):
+        if all(isinstance(one, SVC | NuSVC) for one in held):
+            index = np.unique(np.concatenate([one.support_ for one in held]))
+        elif all(isinstance(one, LinearSVC) for one in held):
             output = last.decision_function(self._transformed(X)).reshape(len(y), -1)
             side = np.where(y[:, None] == last.classes_[-output.shape[1] :], 1, -1)
             index = np.flatnonzero((output * side <= 1.0 + 1e-6).any(axis=1))
@@ -262,10 +264,7 @@ class VirtualSVClassifier(MachineClassifier):
     ) -> NDArray[np.intp]:
         """Return which rows the first machine has inside its margin, or on the wrong side."""
         inside = np.zeros(len(labels), dtype=bool)
-        for machine, (first, second) in zip(originals, self.pairs_, strict=True):
-            if len(self.classes_) == 2:  # where positive speaks for the second class
-                first, second = second, first
-            side = np.where(labels == first, 1, np.where(labels == second, -1, 0))
+        for machine, side in zip(originals, self._sides(labels), strict=True):
             inside |= (side != 0) & (side * machine.decision_function(rows) < 1.0)
         return np.flatnonzero(inside)
 

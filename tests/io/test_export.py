@@ -17,6 +17,7 @@ from sklearn.frozen import FrozenEstimator
 from sklearn.impute import SimpleImputer
 from sklearn.metrics.pairwise import rbf_kernel
 from sklearn.model_selection import FixedThresholdClassifier, TunedThresholdClassifierCV
+from sklearn.multiclass import OneVsRestClassifier
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import QuantileTransformer, StandardScaler
 from sklearn.svm import SVC, LinearSVC, NuSVC, OneClassSVM
@@ -84,6 +85,16 @@ def check(clf, X, folder, tolerance=2e-4):
     assert clear.mean() > 0.8
     answers = np.array(predict(X))[clear]
     np.testing.assert_array_equal(answers, clf.predict(X)[clear].astype(str))
+
+
+@needs_compiler
+@pytest.mark.parametrize("cls", ["ExactClassifier", "ReducedSetClassifier", "SVTreeClassifier"])
+def test_one_machine_for_each_class_in_c(cls, tmp_path):
+    X, y = IRIS
+    clf = getattr(kmviz, cls)(OneVsRestClassifier(SVC(gamma=0.5))).fit(X, y)
+    decision, predict = compiled(clf, tmp_path)
+    np.testing.assert_allclose(decision(X), clf.decision_function(X), atol=1e-3)
+    assert predict(X) == [str(label) for label in clf.predict(X)]
 
 
 @needs_compiler

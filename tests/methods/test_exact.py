@@ -104,8 +104,8 @@ def test_weights_of_rows_reach_the_estimator():
     clf = ExactClassifier(pipe).fit(X, Y, sample_weight=weight)
     right = pipe.fit(X, Y, svc__sample_weight=weight)
     np.testing.assert_array_equal(clf.predict(X), right.predict(X))
-    with pytest.raises(ValueError, match="take no sample_weight"):
-        ExactClassifier(LinearSVC()).fit(*IRIS, sample_weight=np.ones(150))
+    with pytest.raises(TypeError, match="OneVsRestClassifier takes no sample_weight"):
+        ExactClassifier(OneVsRestClassifier(SVC())).fit(*IRIS, sample_weight=np.ones(150))
 
 
 def test_pipeline_inside_applies_its_first_steps():

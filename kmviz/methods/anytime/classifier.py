@@ -117,6 +117,8 @@ class AnytimeClassifier(MachineClassifier):
 
     study_class = AnytimeStudy
 
+    _stops_early = True
+
     basis_: NDArray[np.float64]
     w_coords_: NDArray[np.float64]
     w_y_: NDArray[np.float64]
@@ -311,9 +313,11 @@ class AnytimeClassifier(MachineClassifier):
 
         With several classes exact outputs break tied votes, where the model breaks ties.
         """
+        found = self._compared(rows, found)
         outputs = np.column_stack([output for output, _ in found])
         steps = np.sum([count for _, count in found], axis=0)
-        if len(found) == 1 or not self.rule_.breaks_ties:  # votes alone decide, and each is proved
+        # Without ties to break, votes alone decide, and each is proved.
+        if self.rule_.rest or len(found) == 1 or not self.rule_.breaks_ties:
             return outputs, steps
         votes = np.rint(by_votes(outputs, len(self.classes_)))
         tied = (votes == votes.max(axis=1, keepdims=True)).sum(axis=1) > 1

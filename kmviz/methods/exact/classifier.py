@@ -14,7 +14,9 @@ from numpy.typing import ArrayLike, NDArray
 from sklearn.base import BaseEstimator
 from sklearn.utils._param_validation import StrOptions
 
+from kmviz.machines.reading import differences
 from kmviz.machines.shared import SharedMachines
+from kmviz.machines.votes import Rule
 from kmviz.methods.base import BinaryProblem, MachineClassifier
 from kmviz.methods.sums import ExactEngine
 
@@ -85,7 +87,8 @@ class ExactClassifier(MachineClassifier):
     def decision_function(self, X: ArrayLike) -> NDArray[np.float64]:
         """Return f of each row, (n,) for two classes and (n, n_classes) for more.
 
-        With more than two classes it is scikit-learn's one-against-one aggregation.
+        With more than two classes it is scikit-learn's one-against-one aggregation, or the output
+        of each class's own machine against the rest.
         """
         return super().decision_function(X)
 
@@ -97,7 +100,7 @@ class ExactClassifier(MachineClassifier):
     def near_zero(self, X: ArrayLike) -> NDArray[np.intp]:
         """Return the rows for which rounding decides the sign of f(x)."""
         rows = self._rows(X)
-        return self._rounding.near(rows, self._outputs_of(rows))
+        return self._rounding.near(rows, self._outputs_of(rows), self.rule_.rest)
 
     def steps(self, X: ArrayLike) -> NDArray[np.intp]:
         """Return how many kernel values each row takes: one for each distinct support vector."""
@@ -112,9 +115,19 @@ class ExactClassifier(MachineClassifier):
         return self._outputs_of(self._rows(X))  # which says so where nothing is fitted
 
     def _outputs_of(self, rows: Any) -> NDArray[np.float64]:
-        return self._shared.outputs(rows, self.dtype == "float64")
+        outputs = self._shared.outputs(rows, self.dtype == "float64")
+        if not self.rule_.rest:
+            return outputs
+        n = len(self.classes_)  # signs of the differences are float64's: so is the largest
+        outputs, winner = outputs[:, :n], Rule().winners(outputs[:, n:])
+        wrong = np.flatnonzero(outputs.argmax(axis=1) != winner)
+        if len(wrong):
+            outputs[wrong] = self._shared.outputs(rows[wrong], True)[:, :n]
+        return outputs
 
     def _prepare(self, problems: list[BinaryProblem]) -> Any:
-        self._shared = SharedMachines([problem.machine for problem in problems])
+        machines = [problem.machine for problem in problems]
+        further = differences(machines) if self.rule_.rest else []
+        self._shared = SharedMachines(machines + further)
         wide = self.dtype == "float64"
         return self._adopt([ExactEngine(self._shared, p, wide) for p in range(len(problems))])

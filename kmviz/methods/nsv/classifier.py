@@ -132,6 +132,8 @@ class NSVClassifier(MachineClassifier):
 
     margin_: float
 
+    _stops_early = True
+
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
         "estimator": [BaseEstimator, None],
         "window": [Interval(Integral, 0, None, closed="left")],
@@ -220,7 +222,7 @@ class NSVClassifier(MachineClassifier):
         With several classes, pairs are asked until a class has won all of its own: the same as
         the vote of all pairs in `decision_function`, which `steps` counts.
         """
-        if not hasattr(self, "engines_") or len(self.classes_) == 2:
+        if not hasattr(self, "engines_") or len(self.classes_) == 2 or self.rule_.rest:
             return super().predict(X)
         if self.shared_ is not None:
             return self.classes_[self._shared_winners(self.shared_, X)]
@@ -267,7 +269,7 @@ class NSVClassifier(MachineClassifier):
         What shared reduced vectors take stands with the first pair.
         """
         if self.shared_ is None:
-            found = [engine.run(rows) for engine in self.engines_]
+            found = self._compared(rows, [engine.run(rows) for engine in self.engines_])
             return np.column_stack([f[0] for f in found]), np.column_stack([f[1] for f in found])
         steps = np.empty((len(rows), len(self.engines_)), dtype=np.intp)
         stages = self.shared_.run(rows)
@@ -375,7 +377,7 @@ class NSVClassifier(MachineClassifier):
 
     def _shares(self, kernel: Any, calibration: str) -> bool:
         """Whether all pairs share reduced vectors: rows that no machine has seen must set them."""
-        several = len(self.classes_) > 2 and self.start == "reduced"
+        several = len(self.classes_) > 2 and self.start == "reduced" and not self.rule_.rest
         return several and calibration == "given" and is_known(kernel)
 
     def _shared_stages(self, calibrated: list[Calibrated]) -> SharedStages:

@@ -70,8 +70,9 @@ class NSVStudy(Study):
 
     def _reading(self, engines: list[NSVEngine], found: list[Answers], margin: float) -> NSVReading:
         clf = self.fitted
-        outputs = np.column_stack([one.output for one in found])
-        steps = np.sum([one.touched + 1 for one in found], axis=0)
+        runs = clf._compared(self._rows, [(one.output, one.touched + 1) for one in found])
+        outputs = np.column_stack([output for output, _ in runs])
+        steps = np.sum([taken for _, taken in runs], axis=0)
         overhead = sum(engine.overhead for engine in engines)
         if clf.shared_ is not None:  # which answers in place of the pairs
             shared = clf.shared_.under(margin)

@@ -269,6 +269,7 @@ class ReducedSetClassifier(MachineClassifier):
     def _describe(self, engines: list[ReducedEngine]) -> ReducedSetClassifier:
         """Take the engines and say what they are."""
         self._adopt(engines)
+        self._stops_early = self.sequential
         is_pair = len(self.classes_) == 2
         rho = [engine.rho for engine in engines]
         self.rho_ = rho[0] if is_pair else np.array(rho)
@@ -330,7 +331,7 @@ class ReducedSetClassifier(MachineClassifier):
         check_is_fitted(self, "engines_")
         shape = "ovo" if self.rule_.keeps_pairs else "ovr"
         svc = as_svc(
-            self.machines_, self.classes_, break_ties=self.rule_.breaks_ties,
+            self.machines_, self.classes_, self.rule_.rest, break_ties=self.rule_.breaks_ties,
             decision_function_shape=shape,
         )  # fmt: skip
         if self.preprocessing_ is not None:
@@ -354,8 +355,8 @@ class ReducedSetClassifier(MachineClassifier):
         if self.tune is None:
             return [None] * len(problems)
         X = problems[0].X
-        if len(problems) == 1:
-            return [X]
+        if len(problems) == 1 or self.rule_.rest:
+            return [X] * len(problems)
         outputs = np.column_stack([problem.machine.decision_function(X) for problem in problems])
         winner = self.rule_.winners(outputs)
         pairs = combinations(range(len(self.classes_)), 2)

@@ -14,7 +14,7 @@ Everything else (validation, pipelines, frozen estimators, pairs of classes) is 
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from itertools import combinations
 from math import isfinite
@@ -306,7 +306,12 @@ class MachineClassifier(PairsClassifier):
         rows = dense(self._rows(row))
         if len(rows) != 1:
             raise ValueError(f"trace takes one query, got {len(rows)} rows.")
-        return self.engines_[self._pair_index(row, pair)].trace(rows[0])
+        place = self._pair_index(row, pair)
+        record = self.engines_[place].trace(rows[0])
+        if not (self.rule_.rest and self._stops_early):
+            return record
+        output = float(self.decision_function(row)[0, place])  # the whole sum, where it was needed
+        return record if output == record.output else replace(cast(Any, record), output=output)
 
     def _train(self, X: Any, y: Any, sample_weight: Any = None) -> list[BinaryProblem]:
         """Validate, train, and return a binary problem for each machine."""

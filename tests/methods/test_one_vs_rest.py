@@ -64,6 +64,9 @@ def test_every_method_keeps_a_machine_for_each_class(name, frozen):
     if name != "sequential":
         exact = KernelMachine.from_estimator(clf.estimator_.estimators_[place])
         assert trace.exact == pytest.approx(exact.decision_function(X[300:301])[0])
+    for row in range(300, 310):
+        found = [clf.trace(X[row], pair=own).output for own in clf.classes_]
+        np.testing.assert_allclose(found, clf.decision_function(X[row : row + 1])[0], atol=1e-5)
     assert clf.trace(X[300]).stop >= 0
     with pytest.raises(ValueError, match="pair must be one of the classes"):
         clf.trace(X[300], pair=("one", "two"))

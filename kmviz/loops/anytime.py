@@ -67,8 +67,8 @@ def exact_sum(kind, gamma, coef0, degree, x, vectors, beta, bias, values, asked)
 @compiled
 def close_bounds(
     kind, gamma, coef0, degree, X, self_values, basis, index, spans, factor, w_coords, w_rest,
-    vectors, beta, bias, widen, round_off, share, tolerance, output, exact, stop, decided,
-    partials, gaps,
+    vectors, beta, bias, widen, round_off, bias_lost, share, tolerance, output, exact, stop,
+    decided, partials, gaps,
 ):  # fmt: skip
     """Run stages 2 and 3 on each embedded row until its sign is certain.
 
@@ -77,8 +77,10 @@ def close_bounds(
     machine's own vectors (`index`) are not asked again. Where the basis `spans` W, the exact sum
     is what its last step knows.
 
-    With room in `partials` and `gaps` for every step, steps are recorded up to the one that
-    decides, after which nothing changes any more, and `exact` receives the exact sum of every row.
+    Rounding may take `widen[k]` of K(x, x) from what is left of it, `round_off[k]` of its root
+    and `bias_lost` from f_k. With room in `partials` and `gaps` for every step, steps are recorded
+    up to the one that decides, after which nothing changes any more, and `exact` receives the
+    exact sum of every row.
     """
     last = basis.shape[0]
     records = partials.shape[0] > 0
@@ -89,9 +91,8 @@ def close_bounds(
         asked[:] = False
         partial = -bias  # eq. 17: f_0 = -b
         residual = self_values[i]  # eq. 19: R_0^2 = K(x, x)
-        pad = widen * self_values[i]
-        slack = round_off * np.sqrt(self_values[i]) + BIAS * abs(bias)
-        gap = np.sqrt(residual + pad) * w_rest[0] + slack
+        length = np.sqrt(residual)
+        gap = length * (np.sqrt(1.0 + widen[0]) * w_rest[0] + round_off[0]) + bias_lost
         k = 0
         sure = abs(partial) > share * gap or gap <= tolerance
         output[i], stop[i] = partial, 0
@@ -106,7 +107,8 @@ def close_bounds(
             partial += w_coords[k] * q  # eq. 17
             residual -= q * q  # eq. 19
             k += 1
-            gap = np.sqrt(max(residual, 0.0) + pad) * w_rest[k] + slack  # eqs. 21-23
+            left = np.sqrt(max(residual, 0.0) + widen[k] * self_values[i])
+            gap = left * w_rest[k] + round_off[k] * length + bias_lost  # eqs. 21-23
             whole = spans and k == last
             if whole:
                 partial = exact_sum(
@@ -228,8 +230,8 @@ def warm() -> None:
     coordinates(matrix, one, np.empty(1))
     close_bounds(
         POLYNOMIAL, 1.0, 0.0, 1, matrix, one, matrix, np.zeros(1, dtype=np.intp), True, matrix,
-        one, two, matrix, one, 0.0, 0.0, 0.0, 1.0, -1.0, np.empty(1), np.empty(1), stop, decided,
-        none, none,
+        one, two, matrix, one, 0.0, two, two, 0.0, 1.0, -1.0, np.empty(1), np.empty(1), stop,
+        decided, none, none,
     )  # fmt: skip
     for dtype in (np.float32, np.float64):
         close_spectral(

@@ -76,6 +76,13 @@ def rounding_error(machine: Any, X: Any) -> Floats:
     return error + summing * abs(machine.bias) + LEAST * sizes.sum()
 
 
+def share_lost(kernel: Any, d: int) -> float:
+    """Return what float64 may take from K(x, z), as a share of |phi(x)| |phi(z)| (15)."""
+    if not is_known(kernel):
+        return 64.0 * DOUBLE
+    return gamma_of((1 + isinstance(kernel, Normalized)) * kernel.code[3] * (d + 12), DOUBLE)
+
+
 def _value_errors(kernel: Any, values: Floats, X: NDArray[Any], Z: NDArray[Any]) -> Floats:
     """What each computed kernel value may be off by (10, 11)."""
     if not is_known(kernel):

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, partial
 from typing import Any
 
 import numpy as np
@@ -11,6 +11,7 @@ from numpy.typing import ArrayLike, DTypeLike, NDArray
 
 from kmviz.kernels import Code, as_rows, is_known
 from kmviz.loops.kernel import machine_outputs
+from kmviz.machines.certified import precise
 from kmviz.machines.soundness import shaped
 
 #: No block of kernel values grows past this many bytes.
@@ -168,7 +169,9 @@ class KernelMachine:
             machine_outputs(*code, rows, vectors, self.beta, self.bias, output)
             return output
         with np.errstate(over="ignore", invalid="ignore"):  # what is not finite is noticed
-            return self._in_blocks(rows, self.kernel.plain, vectors, beta, dtype)
+            plain = self.kernel.plain
+            values = plain if dtype != np.float64 else partial(precise, plain)
+            return self._in_blocks(rows, values, vectors, beta, dtype)
 
     @cached_property
     def radius(self) -> float:

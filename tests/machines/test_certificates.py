@@ -14,7 +14,7 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.frozen import FrozenEstimator
 from sklearn.svm import SVC
 
-from kmviz import ExactClassifier
+from kmviz import AnytimeClassifier, ExactClassifier
 from kmviz.machines import KernelMachine, rounding_error
 from kmviz.machines.shared import SharedMachines
 
@@ -116,6 +116,27 @@ def test_exact_labels_are_libsvms(made):
     for dtype in ("float32", "float64"):
         exact = ExactClassifier(FrozenEstimator(svc), dtype=dtype).fit(rows)
         assert_labels_are_libsvms(svc, rows, exact.predict)
+
+
+ORDERS = ("min_wz", "given", "sgma", "min_wz_n", "mean_lh_n", "hybrid")
+
+
+@needs_more
+@drawn
+@given(trained(("rbf", "poly")), st.sampled_from(ORDERS))
+def test_anytime_labels_are_libsvms(made, order):
+    svc, rows = made
+    bounds = AnytimeClassifier(FrozenEstimator(svc), order=order, random_state=0).fit(rows)
+    assert_labels_are_libsvms(svc, rows, bounds.predict)
+
+
+@needs_more
+@drawn
+@given(trained(("poly",), degrees=(2,)))
+def test_spectral_labels_are_libsvms(made):
+    svc, rows = made
+    bounds = AnytimeClassifier(FrozenEstimator(svc), order="spectral").fit(rows)
+    assert_labels_are_libsvms(svc, rows, bounds.predict)
 
 
 @needs_more

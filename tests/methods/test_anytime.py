@@ -15,6 +15,7 @@ import kmviz
 from kmviz import AnytimeClassifier, datasets
 from kmviz.kernels import RBF, Linear, Normalized, Polynomial
 from kmviz.machines import KernelFisherClassifier, KernelMachine
+from kmviz.machines.as_svc import as_svc
 from kmviz.methods.anytime.basis import OWN, WIDER, candidates, ordered
 from kmviz.methods.anytime.cholesky import CholeskyEngine
 from kmviz.methods.progress import listening
@@ -83,7 +84,11 @@ def test_gap_is_the_product_of_the_two_residuals(order):
         rest = np.sqrt(clf.w_y_**2 + clf.w_z_**2)
         np.testing.assert_allclose(trace.w_rest, rest, rtol=1e-6, atol=1e-6)
         product = np.sqrt(trace.residual_sq) * trace.w_rest
-        np.testing.assert_allclose(trace.gap, product, rtol=1e-9, atol=1e-9)
+        engine = clf.engines_[0]
+        length = np.sqrt(clf.machine_.kernel.diag(x[None]))
+        rounding = engine.round_off * length + engine.bias_lost
+        assert (rounding <= 1e-5 * trace.gap[0]).all()
+        np.testing.assert_allclose(trace.gap, product + rounding, rtol=1e-9, atol=1e-9)
 
 
 def test_gap_is_that_of_equations_21_to_23():
@@ -639,3 +644,24 @@ def test_progress_is_told_to_who_listens():
         fitted("min_wz")
     assert heard[-1] == 1.0
     assert heard == sorted(heard)
+
+
+@pytest.mark.parametrize(("degree", "d", "coef0"), [(10, 5, 1.0), (10, 60, 1.0), (12, 2, 0.0)])
+def test_bounds_hold_where_weights_cancel_under_high_degrees(degree, d, coef0):
+    for seed in range(30):
+        rng = np.random.default_rng(seed)
+        gamma, n = (1.0 if d < 10 else 1.0 / d), int(rng.integers(1, 4))
+        Z = rng.normal(size=(n, d))
+        Z = np.vstack([Z, Z + 10.0 ** rng.uniform(-9, -6) * rng.normal(size=Z.shape)])
+        beta = np.outer([1.0, -1.0], rng.normal(size=n) * 1e6).ravel()
+        machine = KernelMachine(Z, beta, 0.0, Polynomial(degree, gamma, coef0))
+        rows = np.repeat(Z, 8, axis=0) * (1.0 + 0.1 * rng.normal(size=(16 * n, 1)))
+        wide = rows.astype(np.longdouble) @ Z.T.astype(np.longdouble)
+        exact = (gamma * wide + coef0) ** degree @ beta.astype(np.longdouble)
+        lower, upper = fitted_machine(machine, rows).bounds(rows)
+        assert ((lower <= exact[:, None]) & (exact[:, None] <= upper)).all()
+
+
+def fitted_machine(machine, rows):
+    svc = as_svc([machine], np.array([0, 1]))
+    return AnytimeClassifier(FrozenEstimator(svc)).fit(rows)

@@ -10,9 +10,10 @@ from numpy.typing import NDArray
 
 from kmviz.kernels import RBF, Linear, Normalized, Polynomial, diagonal, is_known
 from kmviz.loops.anytime import factor_rows
+from kmviz.loops.rounding import DOUBLE, gamma_of
 from kmviz.machines import KernelMachine
+from kmviz.machines.certified import precise, share_lost
 from kmviz.methods.anytime import orderings
-from kmviz.methods.anytime.bounds import ULP
 
 #: Orders that list every vector of the machine, and nothing else.
 OWN = ("given", "sgma", "min_wz")
@@ -55,8 +56,6 @@ class Basis:
         Eq. 8, likewise.
     scale : float
         Sum of |beta| (eq. 9).
-    lost : float
-        How much more than a sum a kernel value can lose.
     """
 
     rows: NDArray[np.float64]
@@ -66,7 +65,6 @@ class Basis:
     K_zw: NDArray[np.float64]
     K_ww: float
     scale: float
-    lost: float
 
 
 def refuse_uncertain(kernel: Any) -> None:
@@ -96,14 +94,6 @@ def extra_diagonal(self_values: NDArray[np.float64], jitter: float) -> NDArray[n
     return jitter * np.where(self_values > 0, self_values, largest if largest > 0 else 1.0)
 
 
-def blur(kernel: Any, rows: NDArray[np.float64]) -> float:
-    """How much more than a sum an RBF value can lose: its squared distances are differences."""
-    plain = getattr(kernel, "plain", None)
-    if not isinstance(plain, RBF) or not len(rows):
-        return 0.0
-    return float(plain.gamma * np.square(rows - rows.mean(axis=0)).sum(axis=1).max())
-
-
 def refuse_overflow(kernel_matrix: NDArray[np.float64]) -> None:
     """Refuse vectors whose kernel values are beyond what a float holds."""
     if not np.isfinite(kernel_matrix).all():
@@ -113,10 +103,16 @@ def refuse_overflow(kernel_matrix: NDArray[np.float64]) -> None:
         )
 
 
-def factorise(kernel_matrix: NDArray[Any], jitter: float) -> tuple[NDArray[np.float64], float]:
-    """V' of K + jitter; the jitter grows tenfold while rounding spoils the factorisation."""
+def factorise(
+    kernel_matrix: NDArray[Any], jitter: float, lost: float
+) -> tuple[NDArray[np.float64], float]:
+    """V' of K + jitter, which outweighs what rounding does to K and V' (16).
+
+    The jitter grows tenfold while the factorisation breaks down all the same.
+    """
     kernel_matrix = np.ascontiguousarray(kernel_matrix, dtype=np.float64)
-    jitter = max(jitter, 1e-13)
+    n = len(kernel_matrix)
+    jitter = max(jitter, 1e-13, 2.2 * n * (lost + gamma_of(n + 2, DOUBLE)))
     while jitter < 1e-2:
         factor = np.zeros_like(kernel_matrix)
         extra = extra_diagonal(kernel_matrix.diagonal(), jitter)
@@ -152,10 +148,10 @@ def candidates(
         others = _unlike(X, rows)
         rows = np.vstack([rows, others[orderings.candidates(len(others), m, rng)]])
     with np.errstate(over="ignore"):
-        K = np.asarray(machine.kernel(rows, rows), dtype=np.float64) if m else np.empty((0, 0))
+        K = precise(machine.kernel, rows, rows) if m else np.empty((0, 0))
     refuse_overflow(K)
     if not is_known(machine.kernel) and m:  # vouched for: a function may still compute badly
-        jitter = factorise(K[:m, :m], jitter)[1]
+        jitter = factorise(K[:m, :m], jitter, share_lost(machine.kernel, rows.shape[1]))[1]
     return Candidates(rows, K, jitter)
 
 
@@ -216,7 +212,6 @@ def _basis(
         K_zw=k_zw[chosen],  # eq. 7
         K_ww=max(float(machine.beta / scale @ k_zw[:m]), 0.0),  # eq. 8
         scale=scale,
-        lost=max(blur(machine.kernel, rows[:m]), blur(machine.kernel, rows)),
     )
 
 
@@ -226,8 +221,7 @@ def _factor(
     m = machine.n_vectors
     k_zw = K[:, :m] @ machine.beta  # eq. 7
     k_ww = float(machine.beta @ k_zw[:m])  # eq. 8
-    lost = 64.0 * ULP * blur(machine.kernel, rows)  # pivots below it are rounding
-    extra = extra_diagonal(K.diagonal(), max(jitter, 1e-10, min(lost, 1e-3)))
+    extra = extra_diagonal(K.diagonal(), max(jitter, 1e-10))
     return orderings.PivotedFactor(K, k_zw, k_ww, extra, n_steps)
 
 
@@ -238,7 +232,7 @@ def _sample(
         queries = queries[np.sort(rng.choice(len(queries), SAMPLE, replace=False))]
     queries = queries.astype(np.float64)
     return orderings.QuerySample(
-        np.asarray(machine.kernel(rows, queries), dtype=np.float64),
+        precise(machine.kernel, rows, queries),
         diagonal(machine.kernel, queries),
         machine.decision_function(queries),
         machine.bias,

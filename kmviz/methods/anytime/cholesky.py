@@ -10,12 +10,14 @@ from numpy.typing import NDArray
 from scipy.linalg import solve_triangular
 
 from kmviz.kernels import diagonal, is_known
-from kmviz.loops.anytime import BIAS, close_bounds, coordinates
+from kmviz.loops.anytime import close_bounds, coordinates
+from kmviz.loops.rounding import DOUBLE, gamma_of
 from kmviz.loops.threads import over_chunks
 from kmviz.machines import KernelMachine
+from kmviz.machines.certified import precise, share_lost
 from kmviz.machines.soundness import shaped, within
 from kmviz.methods.anytime.basis import Basis, factorise
-from kmviz.methods.anytime.bounds import NONE, ULP, Bools, Bounds, Floats, Ints, Steps
+from kmviz.methods.anytime.bounds import NONE, Bools, Bounds, Floats, Ints, Steps
 from kmviz.traces import AnytimeTrace
 
 
@@ -39,6 +41,9 @@ class CholeskyEngine(Bounds):
         W_1 to W_K.
     w_rest : array of shape (K + 1,)
         Length of what k coordinates leave of W: sqrt(||W||^2 - sum_{i<=k} W_i^2).
+    widen, round_off : arrays of shape (K + 1,)
+        What rounding may take from K(x, x) - sum_{i<=k} Q_i^2, as a share of K(x, x), and from
+        f_k, as a multiple of its root, and `bias_lost` beside (docs/guides/error_bounds.md).
     """
 
     basis: Floats
@@ -49,8 +54,9 @@ class CholeskyEngine(Bounds):
     w_coords: Floats
     w_rest: Floats
     jitter: float
-    widen: float
-    round_off: float
+    widen: Floats
+    round_off: Floats
+    bias_lost: float
     known: bool
     spans: bool
 
@@ -70,21 +76,33 @@ class CholeskyEngine(Bounds):
         """Stage 1: V and W_1 .. W_K, once."""
         machine, kernel = self.machine, self.machine.kernel
         vectors, m = machine.vectors.astype(np.float64), machine.n_vectors
-        self.factor, self.jitter = factorise(basis.K_zz, jitter)
+        lost = share_lost(kernel, machine.n_features)
+        self.factor, self.jitter = factorise(basis.K_zz, jitter, lost)
         solved = np.empty(len(basis.rows))
         coordinates(self.factor, basis.K_zw, solved)
-        # Rounding must not make a bound too tight: squares are widened by what sums of K terms
-        # lose, W's also by what beta' K beta loses, outputs by what the exact sum can lose.
         lengths = np.sqrt(np.maximum(diagonal(kernel, vectors), 0.0)) if m else np.empty(0)
-        reach = float(np.abs(machine.beta) @ lengths)  # the largest that |f(x) + b| / ||x|| can be
-        self.widen = 4.0 * ULP * (float(np.sqrt(m)) + 4.0)
-        self.round_off = 64.0 * ULP * reach * (1.0 + basis.lost)
-        squares = basis.K_ww - np.concatenate([[0.0], np.cumsum(solved**2)])
-        lost = self.widen * basis.K_ww + 2.0 * ULP * (reach / basis.scale) ** 2
-        rest = np.sqrt(np.maximum(squares, 0.0) + lost)
+        reach = float(np.abs(machine.beta) @ lengths) / basis.scale  # sum |beta| |phi(X_i)|
+        length = np.sqrt(np.concatenate([[0.0], np.cumsum(solved**2)]))  # of k coordinates of W
+        sums = gamma_of(4 * m + 8, DOUBLE)
+        q_lost, w_lost = self._lost_by_step(lost, lost + gamma_of(m + 2, DOUBLE))
+        squares = np.maximum(basis.K_ww - length**2, 0.0) + sums * length**2  # (18)
+        squares += (lost + sums) * reach**2 + 2.0 * length * w_lost * reach
+        rest = (1.0 + sums) * np.sqrt(squares + (w_lost * reach) ** 2)
+        self.widen = lost + 2.0 * q_lost + q_lost**2 + sums  # (19)
+        off = length * (q_lost + sums) + (w_lost + lost + sums) * reach  # (20)
+        self.round_off, self.bias_lost = 1.01 * basis.scale * off, sums * abs(machine.bias)
         if self.spans:
-            rest[-1] = 0.0  # all of W: the last step knows every value of the exact sum
+            # all of W: the last step knows every value of the exact sum, and takes that
+            rest[-1], self.round_off[-1] = 0.0, 1.01 * basis.scale * (lost + sums) * reach
         self.w_coords, self.w_rest = basis.scale * solved, basis.scale * rest
+
+    def _lost_by_step(self, *lost: float) -> list[Floats]:
+        """What k coordinates of a vector of length 1 lose whose kernel values are off so (17)."""
+        steps = np.arange(1, len(self.factor) + 1)
+        lengths = np.sqrt(np.einsum("ij,ij->i", self.factor, self.factor))
+        inverse = solve_triangular(self.factor / lengths[:, None], np.eye(len(steps)), lower=True)
+        grown = 1.01 * np.sqrt(np.cumsum(np.einsum("ij,ij->i", inverse, inverse)) * steps)
+        return [np.append(0.0, grown * (each + 1.1 * (steps + 1) * DOUBLE)) for each in lost]
 
     def cut(self, n_steps: int) -> CholeskyEngine:
         """Return the engine that gives up after `n_steps`: the first vectors of this one's."""
@@ -96,6 +114,7 @@ class CholeskyEngine(Bounds):
         short.embedded = None if self.embedded is None else self.embedded[:n_steps]
         short.factor = np.ascontiguousarray(self.factor[:n_steps, :n_steps])
         short.w_coords, short.w_rest = self.w_coords[:n_steps], self.w_rest[: n_steps + 1]
+        short.widen, short.round_off = self.widen[: n_steps + 1], self.round_off[: n_steps + 1]
         short.stops = np.minimum(self.stops, n_steps)
         return short
 
@@ -105,7 +124,8 @@ class CholeskyEngine(Bounds):
         shaped("basis", self.basis, K, self.machine.n_features)
         shaped("factor", self.factor, K, K)
         shaped("w_coords", self.w_coords, K)
-        shaped("w_rest", self.w_rest, K + 1)
+        for name in ("w_rest", "widen", "round_off"):
+            shaped(name, getattr(self, name), K + 1)
         shaped("index", self.index, K)
         within("index", self.index, -1, m)
         if self.known:
@@ -155,8 +175,8 @@ class CholeskyEngine(Bounds):
         output, stop, decided = self._close(X.astype(np.float64, copy=False), exact, partial, gap)
         every = np.broadcast_to(np.arange(K + 1) + self.self_cost, (n, K + 1))
         missing = np.broadcast_to(self.missing, (n, K + 1))
-        upper = partial + gap
-        lower = np.subtract(partial, gap, out=gap)  # large: in place
+        upper = np.minimum.accumulate(partial + gap, axis=1)
+        lower = np.maximum.accumulate(np.subtract(partial, gap, out=gap), axis=1)
         return Steps(lower, upper, stop, decided, output, exact, every, missing)
 
     def trace(self, x: NDArray[Any]) -> AnytimeTrace:
@@ -178,9 +198,9 @@ class CholeskyEngine(Bounds):
             close_bounds(
                 *self.machine.kernel.code, rows[a:b], self_values[a:b], self.embedded, self.index,
                 self.spans, self.factor, self.w_coords, self.w_rest, self.vectors,
-                self.machine.beta, self.machine.bias, self.widen, self.round_off, self.share,
-                self.tolerance, output[a:b], exact[a:b], stop[a:b], decided[a:b], partial[a:b],
-                gap[a:b],
+                self.machine.beta, self.machine.bias, self.widen, self.round_off, self.bias_lost,
+                self.share, self.tolerance, output[a:b], exact[a:b], stop[a:b], decided[a:b],
+                partial[a:b], gap[a:b],
             )  # fmt: skip
 
         over_chunks(work, len(X))
@@ -191,10 +211,9 @@ class CholeskyEngine(Bounds):
         n, K, machine = len(X), self.n_steps, self.machine
         self_values = diagonal(machine.kernel, X)
         partial, residual = np.full(n, -machine.bias), self_values.copy()
-        pad, slack = self.widen * self_values, self._slack(self_values)
         coords, stop = np.zeros((K, n)), np.zeros(n, dtype=np.intp)
         values = np.zeros((n, machine.n_vectors + 1))  # the last column for rows not its own
-        gap = np.sqrt(residual + pad) * self.w_rest[0] + slack
+        gap = self._gap(residual, self_values, 0)
         going = np.flatnonzero(~self._is_sure(partial, gap))
         for k in range(K):
             if not len(going):
@@ -206,7 +225,7 @@ class CholeskyEngine(Bounds):
             partial[going] += self.w_coords[k] * q  # eq. 17
             residual[going] = np.maximum(residual[going] - q * q, 0.0)  # eq. 19
             stop[going] += 1
-            gap[going] = np.sqrt(residual + pad)[going] * self.w_rest[k + 1] + slack[going]
+            gap[going] = self._gap(residual[going], self_values[going], k + 1)
             going = going[~self._is_sure(partial[going], gap[going])]
         late = np.flatnonzero(stop == K) if self.spans else going
         asked = np.isin(np.arange(machine.n_vectors), self.index)
@@ -221,9 +240,10 @@ class CholeskyEngine(Bounds):
     def _is_sure(self, partial: Floats, gap: Floats) -> Bools:
         return (np.abs(partial) > self.share * gap) | (gap <= self.tolerance)
 
-    def _slack(self, self_values: Floats) -> Floats:
-        """What rounding can change in an output."""
-        return self.round_off * np.sqrt(self_values) + BIAS * abs(self.machine.bias)
+    def _gap(self, residual: Floats, self_values: Floats, k: Any) -> Floats:
+        """Eqs. 21 to 23, which are R_k(x) sqrt(W_y^2 + W_z^2), and what rounding may take (21)."""
+        left = np.sqrt(np.maximum(residual, 0.0) + self.widen[k] * self_values)
+        return left * self.w_rest[k] + self.round_off[k] * np.sqrt(self_values) + self.bias_lost
 
     def _read(self, X: NDArray[Any], count: int) -> dict[str, Floats]:
         """Every quantity of the paper over k = 0 .. count for each query."""
@@ -237,18 +257,16 @@ class CholeskyEngine(Bounds):
             q = solve_triangular(self.factor[:count, :count], value.T, lower=True).T  # eq. 16
         partial = np.hstack([start, np.cumsum(self.w_coords[:count] * q, axis=1)]) - bias  # eq. 17
         residual = self_values[:, None] - np.hstack([start, np.cumsum(q**2, axis=1)])  # eq. 19
-        residual = np.maximum(residual, 0.0) + self.widen * self_values[:, None]
         if self.spans and count == self.n_steps:
             partial[:, -1] = value @ self.machine.beta[self.index] - bias  # eq. 3
-        # Eqs. 21 to 23 are R_k(x) sqrt(W_y^2 + W_z^2): the two residuals multiplied.
-        gap = np.sqrt(residual) * self.w_rest[: count + 1]
-        gap += self._slack(self_values)[:, None]
+        some = slice(count + 1)
+        gap = self._gap(residual, self_values[:, None], some)
         return {
             "partial": partial,
             "gap": gap,
-            "lower": partial - gap,  # eq. 22
-            "upper": partial + gap,
-            "residual_sq": residual,
+            "lower": np.maximum.accumulate(partial - gap, axis=1),  # eq. 22
+            "upper": np.minimum.accumulate(partial + gap, axis=1),
+            "residual_sq": np.maximum(residual, 0.0) + self.widen[some] * self_values[:, None],
             "q_coords": np.hstack([start, q]),
             "value": np.hstack([start, value]),
         }
@@ -262,4 +280,4 @@ def _embed(kernel: Any, rows: NDArray[Any]) -> Floats:
 def _values(kernel: Any, X: NDArray[Any], Z: NDArray[Any]) -> Floats:
     if not len(X) or not len(Z):
         return np.empty((len(X), len(Z)))
-    return np.asarray(kernel(X, Z), dtype=np.float64)
+    return precise(kernel, X, Z)

@@ -30,11 +30,15 @@ from scipy.linalg import eigh, qr
 from kmviz.kernels import Normalized, Polynomial, diagonal, is_known
 from kmviz.loops.anytime import BIAS, close_spectral
 from kmviz.loops.kernel import machine_outputs
+from kmviz.loops.rounding import DOUBLE, gamma_of
 from kmviz.loops.threads import over_chunks
 from kmviz.machines import KernelMachine
 from kmviz.machines.soundness import shaped, within
 from kmviz.methods.anytime.bounds import NONE, ULP, Bools, Bounds, Floats, Ints, Steps
 from kmviz.traces import AnytimeTrace
+
+#: LAPACK's eigenvectors of n columns are off by so many times n u, as are their right angles (22).
+LAPACK = 16
 
 #: Rows a thread takes at a time.
 CHUNK = 512
@@ -122,8 +126,9 @@ class SpectralEngine(Bounds):
         self.directions = vectors[:, self.first : last] * np.sqrt(self.gamma)
         self.offsets = vectors[:, -1] * np.sqrt(self.coef0)
         total = float(np.abs(beta) @ squares)
-        self.widen = 4.0 * ULP * (float(np.sqrt(len(values))) + 4.0)
-        self.round_off = 64.0 * ULP * total + 4.0 * ULP * len(values) * largest
+        n = rows.shape[1]
+        self.widen = gamma_of(LAPACK * n + 64, DOUBLE)  # (22)
+        self.round_off = gamma_of(2 * len(rows) + LAPACK * n + 64, DOUBLE) * total  # (23)
 
     def _keep(self, count: int) -> None:
         after = np.append(self.values, 0.0)[::-1]
@@ -136,14 +141,13 @@ class SpectralEngine(Bounds):
         """What the loop reads for a type: directions, rounding by step, lengths it takes."""
         steps = np.arange(self.n_steps + 1)
         widen, round_off = np.full(len(steps), self.widen), np.full(len(steps), self.round_off)
-        if dtype is np.float64:
-            return self.directions, widen, round_off, 0.0, np.inf
+        range_ = (0.0, np.inf) if dtype is np.float64 else (1e-30, 1e30)
         unit = (self.directions.shape[1] + 1) * float(np.finfo(dtype).eps) / 2.0
         g = unit / (1.0 - unit)
         sizes = np.append(0.0, np.abs(self.values))
         widen += 2.0 * g * np.sqrt(steps) + g**2 * steps
         round_off += 2.0 * g * np.sqrt(np.cumsum(sizes**2)) + g**2 * np.cumsum(sizes)
-        return self.directions.astype(dtype), widen, round_off, 1e-30, 1e30
+        return self.directions.astype(dtype), widen, round_off, *range_
 
     def _place_vectors(self) -> None:
         """Find input rows z_j with K(z_j, x) proportional to (v_j . x~)^2, to ask a kernel for."""

@@ -242,11 +242,12 @@ class MachineClassifier(PairsClassifier):
         Where an output is 0 within rounding, the model's own sum decides, and is asked. A slim copy
         keeps no model: there the sign of our sum decides, and the rule at 0.
         """
-        labels = self.classes_[self.rule_.winners(outputs)]
+        winner = self.rule_.winners(outputs)
         near = self._rounding.near(rows, outputs, self.rule_.rest)
         if len(near) and hasattr(self, "estimator_"):
-            labels[near] = self.estimator_labels(_safe_indexing(X, near))
-        return labels
+            labels = self.estimator_labels(_safe_indexing(X, near))
+            winner[near] = np.searchsorted(classes_of(self.estimator_), labels)
+        return self.classes_[winner]  # which may have other names, behind a table's encoder
 
     def _outputs(self, X: Any) -> NDArray[np.float64]:
         """Return the output of each machine, a column each."""

@@ -149,6 +149,8 @@ def test_where_rounding_decides_the_model_itself_answers(seed, method, scaled):
     one = [clf.predict(x[None])[0] for x in asked[:100]]
     np.testing.assert_array_equal(one, fitted.predict(asked[:100]))
     assert (clf.slim().predict(asked) != fitted.predict(asked)).sum() > 20
+    clf.classes_ = np.array(["no", "yes"])  # as a table names them
+    np.testing.assert_array_equal(clf.predict(asked) == "yes", fitted.predict(asked) == 1)
 
 
 def test_rows_that_check_nothing_are_counted_and_said():

@@ -53,6 +53,7 @@ from kmviz.methods.rows import (
     dense,
     is_clean,
     is_plain,
+    refuse_huge,
     take_columns,
     trained,
 )
@@ -446,7 +447,7 @@ class MachineClassifier(PairsClassifier):
     def _unchecked_rows(self, X: Any) -> NDArray[Any] | None:
         """Rows of a plain array, finite or not, for engines that tell by themselves; or None."""
         if self._unchecked and is_plain(self, X) and self._is_folded(X):
-            return X if self._affine is None else self._affine(X)
+            return refuse_huge(X if self._affine is None else self._affine(X))
         return None
 
     #: Whether plain arrays go to the engines unchecked.

@@ -26,6 +26,9 @@ FLOATS = [np.float64, np.float32]
 #: Up to this many numbers a query goes past scikit-learn's input checks when plainly fine.
 SMALL = 100_000
 
+#: Numbers beyond this are refused: their distances and kernel values have no room in float64.
+LARGEST = 1e50
+
 #: Up to this many rows of a frame, too.
 FEW_ROWS = 64
 
@@ -108,7 +111,7 @@ class MachineRows(BaseEstimator):
     def _checked(self, X: Any) -> NDArray[Any]:
         rows = as_plain(self, X)
         if rows is not None and self._is_folded(rows) and is_finite(rows):
-            return rows if self._affine is None else self._affine(rows)
+            return refuse_huge(rows if self._affine is None else self._affine(rows))
         if self.preprocessing_ is None:
             return self._validate(X, reset=False)
         validate_data(self, X, reset=False, skip_check_array=True)
@@ -127,15 +130,18 @@ class MachineRows(BaseEstimator):
         for _, step in self.preprocessing_.steps if self.preprocessing_ is not None else ():
             X = step.transform(X)
         self._refuse_sparse(X)
-        return check_array(X, accept_sparse="csr" if self._takes_sparse else False, dtype=FLOATS)
+        sparse = "csr" if self._takes_sparse else False
+        return refuse_huge(check_array(X, accept_sparse=sparse, dtype=FLOATS))
 
     def _validate(self, X: Any, *y: Any, reset: bool = True, **options: Any) -> Any:
         """scikit-learn's checks of rows that nothing transforms."""
         self._refuse_sparse(X)
         sparse = "csr" if self._takes_sparse else False
-        return validate_data(
+        checked = validate_data(
             self, X, *y, reset=reset, accept_sparse=sparse, dtype=FLOATS, **options
         )
+        refuse_huge(checked[0] if isinstance(checked, tuple) else checked)
+        return checked
 
     def _refuse_sparse(self, X: Any) -> None:
         if issparse(X) and not self._takes_sparse:
@@ -144,6 +150,22 @@ class MachineRows(BaseEstimator):
                 "if it fits in memory, or take ExactClassifier, which answers sparse rows as they "
                 "are (accelerate(fitted, X, method='exact'))."
             )
+
+
+def refuse_huge(rows: Any) -> Any:
+    """Return rows of a machine; refuse numbers too large for kernel values of theirs to exist."""
+    flat = rows.data if issparse(rows) else rows.reshape(-1)
+    with np.errstate(over="ignore"):
+        if flat.dtype != np.float64 or flat.dot(flat) < LARGEST**2:  # one pass, where all is well
+            return rows
+    most = float(np.abs(flat).max(initial=0.0))
+    if most < LARGEST:
+        return rows
+    column = int(np.argmax(np.abs(rows).max(axis=0)))
+    raise ValueError(
+        f"X holds {most:.2g} in column {column}; kernel values need numbers below {LARGEST:g}. "
+        "Scale the features, for instance by StandardScaler in a pipeline, or drop the row."
+    )
 
 
 def dense(rows: Any) -> NDArray[Any]:

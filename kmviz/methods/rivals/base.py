@@ -20,6 +20,7 @@ from kmviz.loops import smo
 from kmviz.machines import KernelMachine
 from kmviz.machines.named import gamma_for, named_kernel, string_kernel
 from kmviz.methods.base import FLOATS, Engine, MachineClassifier
+from kmviz.methods.rows import refuse_huge
 from kmviz.methods.sums import SumEngine
 
 Rows = NDArray[np.float64]
@@ -89,6 +90,7 @@ class RivalClassifier(MachineClassifier):
     def _labelled(self, X: Any, y: Any, reset: bool = True) -> tuple[Rows, NDArray[Any]]:
         """Check training rows and their classes."""
         X, y = validate_data(self, X, y, dtype=FLOATS, reset=reset)
+        refuse_huge(X)
         check_classification_targets(y)
         return X.astype(np.float64, copy=False), y
 

@@ -1,4 +1,4 @@
-"""FaLK-SVM to which rows are added: the model of a fit of all rows, at a part of its cost."""
+"""FaLK-SVM to which rows are added: the model of a fit of all rows, few of its SVMs trained."""
 
 import numpy as np
 import pytest
@@ -7,23 +7,23 @@ from sklearn.datasets import make_blobs, make_moons
 
 import kmviz
 from kmviz import FaLKClassifier
-from kmviz.methods.falk import insertion
 
 PARTS = ("class_starts", "classes", "machines", "starts", "index", "weight", "bias", "gammas")
 
 
 class Ordered(FaLKClassifier):
-    """Offers rows as centres in a given order."""
+    """Offers some rows as centres first."""
 
     def _order(self, seed):
-        return np.argsort(self.given)
+        rows = np.arange(len(self.rows_))
+        return np.concatenate([self.first, np.setdiff1d(rows, self.first)])
 
 
-def fresh(clf, X, y):
-    """Fit all rows in the order in which another classifier has them."""
+def fresh(clf, first, X, y):
+    """Fit all rows, with the centres offered first that stood before the last rows came."""
     options = clf.get_params() | {"gamma": clf.gamma_ if clf.gamma == "scale" else clf.gamma}
     other = Ordered(**options)
-    other.given = clf.turn_
+    other.first = first
     return other.fit(X, y)
 
 
@@ -32,7 +32,6 @@ def assert_same(clf, other, queries):
         np.testing.assert_array_equal(getattr(clf, name), getattr(other, name), name)
     for name in PARTS:
         np.testing.assert_array_equal(getattr(clf.models_, name), getattr(other.models_, name))
-    np.testing.assert_allclose(clf.reach_, other.reach_, rtol=1e-12)
     np.testing.assert_array_equal(clf.decision_function(queries), other.decision_function(queries))
     clf.check()
 
@@ -54,13 +53,12 @@ def test_added_rows_give_the_model_of_a_fit_of_all(first, more, k, share, spread
     X[first:] = X[rng.integers(first)] + spread * rng.normal(size=(n - first, 2))
     y = (X[:, 0] * X[:, 1] + 0.3 * rng.normal(size=n) > 0).astype(int)
     clf = FaLKClassifier(k, max(1, int(share * k)), gamma=1.0, random_state=seed)
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(insertion, "MOST", 1.0)
-        start = 0
-        for end in np.cumsum([first, *more]):
-            clf.partial_fit(X[start:end], y[start:end], classes=[0, 1])
-            start = end
-    assert_same(clf, fresh(clf, X, y), X)
+    start = 0
+    for end in np.cumsum([first, *more]):
+        before = getattr(clf, "centers_", None)
+        clf.partial_fit(X[start:end], y[start:end], classes=[0, 1])
+        start = end
+    assert_same(clf, fresh(clf, before, X, y), X)
 
 
 @pytest.mark.parametrize(
@@ -69,6 +67,7 @@ def test_added_rows_give_the_model_of_a_fit_of_all(first, more, k, share, spread
         {},
         {"gamma": "local", "select": "center"},
         {"kernel": "linear", "cover": "tree"},
+        {"kernel": "poly"},
         {"projection": 2},
     ],
     ids=str,
@@ -78,9 +77,10 @@ def test_other_settings_and_several_classes(options):
     y = np.array(["a", "b", "c", "d"])[y]
     clf = FaLKClassifier(40, random_state=0, **options).fit(X[:850], y[:850])
     for start in (850, 870):
+        before = clf.centers_
         clf.partial_fit(X[start : start + 20], y[start : start + 20])
     X, y = X[:890], y[:890]
-    other = fresh(clf, X, y)
+    other = fresh(clf, before, X, y)
     if "projection" in options:  # a fit of all rows would turn the axes a little
         assert np.mean(clf.predict(X) == other.predict(X)) > 0.95
     else:
@@ -96,10 +96,24 @@ def test_only_models_that_a_row_came_near_to_are_trained_again(monkeypatch):
         lambda self, neighbors: trained.append(len(neighbors)) or train(self, neighbors),
     )  # fmt: skip
     rng = np.random.default_rng(0)
-    clf.partial_fit(X[:1] + 0.01 * rng.normal(size=(20, 2)), np.tile([0, 1], 10))
+    for added in (X[:1] + 0.01 * rng.normal(size=(20, 2)), rng.permutation(X)[:400] + 0.01):
+        n_before, before = len(clf.rows_), set(clf.centers_)
+        clf.partial_fit(added, np.resize([0, 1], len(added)))
+        assert before <= set(clf.centers_), "a centre stays one"
+        members = clf._neighborhoods(np.arange(len(clf.models_)))
+        assert trained[-1] == np.sum((members >= n_before).any(axis=1))
     assert trained[0] < 0.1 * len(clf.models_)
-    clf.partial_fit(rng.permutation(X)[:400] + 0.01, np.tile([0, 1], 200))
     assert trained[1] > 0.5 * len(clf.models_)
+
+
+def test_a_copy_of_a_row_beyond_all_neighbourhoods_trains_nothing(monkeypatch):
+    X = np.repeat([[0.0], [1.0]], 30, axis=0)
+    y = np.repeat([0, 1], 30)
+    clf = FaLKClassifier(10, random_state=0).fit(X, y)
+    monkeypatch.setattr(FaLKClassifier, "_train", None)
+    clf.partial_fit([[0.0]], [0])
+    assert len(clf.rows_) == 61
+    assert clf.predict([[0.1], [0.9]]).tolist() == [0, 1]
 
 
 def test_copies_of_rows_and_fewer_rows_than_k():
@@ -135,5 +149,3 @@ def test_what_cannot_be_added_is_said_in_words():
     with pytest.raises(ValueError, match="out of range of what the first call saw"):
         clf.partial_fit(X[:2] * 1e20, y[:2])
     assert len(clf.rows_) == 100, "nothing was added"
-    with pytest.raises(ValueError, match="Euclidean neighbourhoods"):
-        FaLKClassifier(20, kernel="poly").fit(X, y).partial_fit(X, y)

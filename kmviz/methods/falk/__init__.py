@@ -11,7 +11,6 @@ path trains a global SVM.
 - `selection`: choice of k, C and width inside neighbourhoods (definitions 3 to 5), and the bound of
   eq. 13,
 - `gap`: what FaLK-SVM loses against kNNSVM (eq. 14 and 15), estimated,
-- `growing`, `insertion`: rows that are added to a trained model (`partial_fit`),
 - `local`: what the eager and the lazy classifier share,
 - `classifier`, `lazy`, `noise`: FaLK-SVM(c, l), kNNSVM, and the noise reducers,
 - `partitioned`: FaLK-SVM on more rows than memory holds (`sources`, `survey`, `boxes`, `cells`,

@@ -12,7 +12,8 @@ against one inside each neighbourhood, of which a model keeps the pairs that it 
 O(N + |C| k) of memory, not the O(N + k^2) of section 4.5: all centres' neighbourhoods are found
 before the first model is trained, so that models can be trained in blocks on many cores. They are
 let go before `fit` returns; what stays are the rows and the support vectors. `partial_fit` goes
-beyond the paper: see `insertion`.
+beyond the paper, whose training set is fixed: all rows are covered again, and models whose
+neighbourhood holds no new row stay.
 """
 
 from __future__ import annotations
@@ -26,13 +27,15 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from sklearn.base import clone
 from sklearn.utils._param_validation import Interval, StrOptions
+from sklearn.utils.multiclass import check_classification_targets
+from sklearn.utils.validation import validate_data
 
 from kmviz.machines.soundness import shaped, within
+from kmviz.methods.base import FLOATS
 from kmviz.methods.falk.cluster import local_threads
 from kmviz.methods.falk.cover import Cover, find_cover
-from kmviz.methods.falk.growing import GrowingClassifier
-from kmviz.methods.falk.local import KERNEL_CONSTRAINTS
-from kmviz.methods.falk.models import LocalModels
+from kmviz.methods.falk.local import KERNEL_CONSTRAINTS, LocalClassifier
+from kmviz.methods.falk.models import LocalModels, spliced
 from kmviz.methods.falk.neighbors import cover_order
 from kmviz.methods.falk.selection import (
     Neighborhood,
@@ -44,14 +47,22 @@ from kmviz.methods.falk.selection import (
 )
 from kmviz.methods.falk.sources import is_elsewhere
 from kmviz.methods.falk.study import FaLKStudy
-from kmviz.methods.falk.training import LOCAL, is_radial, scaled
+from kmviz.methods.falk.training import (
+    LOCAL,
+    is_radial,
+    refuse_overflow,
+    scaled,
+    train_models,
+    unit_of,
+    width_of,
+)
 from kmviz.traces import LocalModel
 
 #: A class with at most this many members is checked for being outvoted everywhere.
 TINY_CLASS = 10
 
 
-class FaLKClassifier(GrowingClassifier):
+class FaLKClassifier(LocalClassifier):
     """Fast local kernel SVM.
 
     Parameters
@@ -100,10 +111,6 @@ class FaLKClassifier(GrowingClassifier):
         Training rows that are centres.
     center_of_ : array of shape (N,)
         The place in `centers_` of each training row's centre (eq. 11); `rank_` is its rank there.
-    turn_ : array of shape (N,)
-        When each training row was offered as a centre.
-    reach_ : array of shape (M, 2)
-        How far the k'- and the k-neighbourhood of each centre reach, as the search measures it.
     models_ : LocalModels
         The local SVMs, in flat arrays.
     n_neighbors_, n_cover_, C_, percentile_ : the values in use
@@ -203,18 +210,110 @@ class FaLKClassifier(GrowingClassifier):
             )
         seed = self._read(X, y, self.random_state, classes)
         self._choose(seed)
-        order = self._order(seed)
-        self.turn_ = np.empty(len(order), dtype=np.int32)
-        self.turn_[order] = np.arange(len(order))
-        cover = find_cover(
-            self.index_.rows, self.index_, order, self.n_neighbors_, self.n_cover_,
-            local_threads(self.n_jobs),
-        )  # fmt: skip
+        cover = self._cover(self._order(seed))
         self.models_ = self._train(cover.neighbors)
-        self.reach_ = self._reaches(cover.centers, cover.neighbors)
         self._keep(cover)
         self._warn()
         return self
+
+    def partial_fit(
+        self, X: ArrayLike, y: ArrayLike, classes: ArrayLike | None = None
+    ) -> FaLKClassifier:
+        """Add training rows; only models whose neighbourhood they change are trained again.
+
+        The result is that of a fit of all rows that offers the centres of before first, in their
+        order, and then the other rows in theirs. What the first call settled stays: k, C and
+        percentile where they were chosen, the width of `gamma="scale"`, the axes of a projection.
+        Where rows stand at equal distances from a centre, which of them are its neighbours may
+        differ.
+
+        Parameters
+        ----------
+        X : array of shape (n, d)
+        y : array of shape (n,)
+        classes : array, default=None
+            All classes that will ever come. Needed in the first call, unless `fit` was called.
+
+        Notes
+        -----
+        A row falls into some M k / N neighbourhoods, so that n rows from everywhere change a share
+        of about 1 - (1 - k / N)^n of the models; rows that come from one place change few. The
+        cover is found anew each time: add rows in batches.
+
+        Examples
+        --------
+        >>> from sklearn.datasets import make_moons
+        >>> from kmviz import FaLKClassifier
+        >>> X, y = make_moons(2000, noise=0.2, random_state=0)
+        >>> clf = FaLKClassifier(n_neighbors=100, random_state=0)
+        >>> for part in (slice(0, 500), slice(500, 1000)):
+        ...     clf = clf.partial_fit(X[part], y[part], classes=[0, 1])
+        >>> bool(clf.score(X[1000:], y[1000:]) > 0.95)
+        True
+        """
+        if self.cells_ is not None:
+            raise ValueError("Cells take no more rows: call fit with all of them.")
+        if not hasattr(self, "models_"):
+            if classes is None:
+                raise ValueError("classes must name all classes in the first call of partial_fit.")
+            return self._fit(X, y, classes)
+        self._validate_params()
+        if classes is not None and not np.array_equal(np.unique(classes), self.classes_):
+            raise ValueError(
+                f"classes={np.unique(classes).tolist()} are not those of the first call, "
+                f"{self.classes_.tolist()}."
+            )
+        extended = copy(self)
+        extended._extend(*self._checked(X, y))
+        vars(self).update(vars(extended))  # all or nothing
+        return self
+
+    def _checked(self, X: Any, y: Any) -> tuple[NDArray[Any], NDArray[np.int32]]:
+        """Check rows to add; returns them and the codes of their classes."""
+        X, y = validate_data(self, X, y, reset=False, dtype=FLOATS)
+        check_classification_targets(y)
+        refuse_overflow(self.kernel_, X)
+        width = width_of(np.concatenate([X, self.rows_[self.centers_]]))
+        if unit_of(width, self.kernel_) != self._unit:
+            raise ValueError(
+                f"With these rows X is {width:.0e} wide, out of range of what the first call saw: "
+                "call fit with all rows."
+            )
+        return X.astype(self.rows_.dtype, copy=False), self._codes(y)
+
+    def _extend(self, X: NDArray[Any], labels: NDArray[np.int32]) -> None:
+        """Cover all rows again and train the models whose neighbourhood is another one."""
+        before, n_before, k_before = self.centers_, len(self.rows_), self.n_neighbors_
+        rows, labels = np.concatenate([self.rows_, X]), np.concatenate([self.labels_, labels])
+        self._index_rows(rows, labels, 0)
+        if k_before == n_before:  # k was cut to the rows that were there
+            is_chosen = self.tune or self.n_neighbors == "auto"
+            self._settle(k_before if is_chosen else int(self.n_neighbors))
+        cover = self._cover(np.concatenate([before, np.setdiff1d(np.arange(len(rows)), before)]))
+        number = np.full(len(rows), -1)
+        if self.n_neighbors_ == k_before:
+            number[before] = np.arange(len(before))
+        is_old = (cover.neighbors < n_before).all(axis=1)
+        reused = np.where(is_old, number[cover.centers], -1)
+        if (reused < 0).any():
+            trained = self._train(cover.neighbors[reused < 0])
+            self.models_ = spliced(self.models_, trained, reused)
+            self._warn_of_short(trained, 3)
+        self._keep(cover)
+
+    def _cover(self, order: NDArray[np.intp]) -> Cover:
+        """Cover the rows with k'-neighbourhoods, offering them as centres in this order."""
+        return find_cover(
+            self.index_.rows, self.index_, order, self.n_neighbors_, self.n_cover_,
+            local_threads(self.n_jobs),
+        )  # fmt: skip
+
+    def _train(self, neighbors: NDArray[np.int32]) -> LocalModels:
+        """Train a local SVM on each list of training rows."""
+        return train_models(
+            self.embedded_, self.labels_, len(self.classes_), neighbors, self.kernel_, self.gamma_,
+            float(self.percentile_), float(self.C_), self.n_jobs, self._unit,
+        )  # fmt: skip
 
     def decision_function(self, X: ArrayLike) -> NDArray[np.float64]:
         """Return the output of each row's local model, (n,) for two classes, else (n, n_classes).
@@ -261,11 +360,7 @@ class FaLKClassifier(GrowingClassifier):
         within("center_of_", self.center_of_, 0, M)
         within("models_.index", self.models_.index, 0, n)
         within("models_.n_classes", self.models_.n_classes, k := len(self.classes_), k + 1)
-        if hasattr(self, "turn_"):
-            shaped("turn_", self.turn_, n)
-            within("turn_", self.turn_, 0, n)
-            shaped("rank_", self.rank_, n)
-            shaped("reach_", self.reach_, M, 2)
+        shaped("rank_", self.rank_, n)
 
     def selecting(self, select: str) -> FaLKClassifier:
         """Return the same trained models under another `select`; nothing is trained."""

@@ -105,7 +105,7 @@ class LocalClassifier(PairsClassifier):
         if len(self.classes_) < 2:
             name = "y holds" if classes is None else "classes names"
             raise ValueError(f"{name} one class only; a classifier needs at least two classes.")
-        self.labels_ = self._codes(y)
+        labels = self._codes(y)
         seed = int(check_random_state(random_state).randint(np.iinfo(np.int32).max))
         width = width_of(X)
         self.kernel_, self.gamma_ = resolve_kernel(
@@ -113,17 +113,25 @@ class LocalClassifier(PairsClassifier):
         )
         refuse_overflow(self.kernel_, X)
         self._unit = unit_of(width, self.kernel_)
-        # owned and writable: loops are compiled for one kind of array, a mapped file is another
-        self.rows_ = np.require(X, requirements=["C", "A", "W", "E"])
-        searched = search_rows(self.kernel_, self.rows_)
-        self.embedded_ = self._embedded(self.rows_)
-        self.axes_ = None
-        if isinstance(self.projection, Integral):
-            self.axes_ = principal_axes(searched, int(self.projection), seed)
-        elif self.projection == "auto" and is_euclidean(self.kernel_):
-            self.axes_ = axes_that_pay(searched, seed)
-        self.index_ = self._index(self._searched(self.rows_), seed)
+        self.axes_ = self._axes(search_rows(self.kernel_, X), seed)
+        self._index_rows(X, labels, seed)
         return seed
+
+    def _axes(self, searched: NDArray[Any], seed: int) -> NDArray[Any] | None:
+        """Return the principal components to search neighbours among; None is all coordinates."""
+        if isinstance(self.projection, Integral):
+            return principal_axes(searched, int(self.projection), seed)
+        if self.projection == "auto" and is_euclidean(self.kernel_):
+            return axes_that_pay(searched, seed)
+        return None
+
+    def _index_rows(self, rows: NDArray[Any], labels: NDArray[np.int32], seed: int) -> None:
+        """Take over the training rows and index them."""
+        # owned and writable: loops are compiled for one kind of array, a mapped file is another
+        self.rows_ = np.require(rows, requirements=["C", "A", "W", "E"])
+        self.labels_ = labels
+        self.embedded_ = self._embedded(self.rows_)
+        self.index_ = self._index(self._searched(self.rows_), seed)
 
     def _codes(self, y: NDArray[Any]) -> NDArray[np.int32]:
         """Return the places of classes in `classes_`."""

@@ -31,9 +31,6 @@ ASKED = 8
 #: distances are found by matrix products: a row then costs an eighth of what it costs in a tree.
 MANY_COLUMNS, LARGE_SHARE, MOST_ROWS = 32, 0.125, 200_000
 
-#: Rows added to an index stand in a second tree, until they are this share of all.
-ADDED = 0.05
-
 #: Distances found at a time; candidates beyond the k nearest; bits of a distance that tell.
 BLOCK, SPARE, BITS = 1 << 18, 8, 40
 
@@ -79,8 +76,7 @@ class EuclideanIndex:
         self._build()
 
     def _build(self) -> None:
-        self.tree_: Any = _tree(self.rows)
-        self.added_: Any = None
+        self.tree_: Any = cKDTree(self.rows, leafsize=LEAF, balanced_tree=False)
         n, d = self.rows.shape
         self.is_wide = d >= MANY_COLUMNS and n <= MOST_ROWS and self.overhead > LARGE_SHARE * n
         if self.is_wide:
@@ -89,34 +85,14 @@ class EuclideanIndex:
             self.centred_ = self.rows - self.center_
             self.squares_ = np.einsum("ij,ij->i", self.centred_, self.centred_)
 
-    def grown(self, rows: NDArray[Any]) -> EuclideanIndex:
-        """Return an index of more rows, of which these come first."""
-        n = 0 if self.tree_ is None else self.tree_.n
-        if len(rows) - n > ADDED * n:
-            return EuclideanIndex(rows)
-        other = EuclideanIndex.__new__(EuclideanIndex)
-        vars(other).update({**vars(self), "rows": rows, "added_": _tree(rows[n:])})
-        return other
-
     def query(self, Q: NDArray[Any], k: int, n_jobs: int = 1) -> NDArray[np.int32]:
         """Return the k nearest rows of each embedded query, nearest first."""
         if self.is_wide:
             return self._by_products(Q, k)
-        found = self._in_trees(Q, k, n_jobs)
+        _, found = self.tree_.query(Q, k=k, workers=n_jobs)
+        found = found.reshape(len(Q), k).astype(np.int32)
         # a query so far away that no distance is finite has no neighbours: any will do
         return np.minimum(found, len(self.rows) - 1, out=found)
-
-    def _in_trees(self, Q: NDArray[Any], k: int, n_jobs: int) -> NDArray[np.int32]:
-        n = self.tree_.n
-        gaps, found = self.tree_.query(Q, k=min(k, n), workers=n_jobs)
-        if self.added_ is None:
-            return found.reshape(len(Q), k).astype(np.int32)
-        m = self.added_.n
-        near, more = self.added_.query(Q, k=min(k, m), workers=n_jobs)
-        gaps = np.hstack([gaps.reshape(-1, min(k, n)), near.reshape(-1, min(k, m))])
-        found = np.hstack([found.reshape(-1, min(k, n)), more.reshape(-1, min(k, m)) + n])
-        order = np.argsort(gaps, axis=1, kind="stable")[:, :k]
-        return np.take_along_axis(found, order, axis=1).astype(np.int32)
 
     def _by_products(self, Q: NDArray[Any], k: int) -> NDArray[np.int32]:
         """Find neighbours by |x|^2 - 2 q.x about the mean; of equals the first in the file."""
@@ -152,10 +128,6 @@ class EuclideanIndex:
     def __setstate__(self, state: dict[str, Any]) -> None:
         self.rows = state["rows"]
         self._build()
-
-
-def _tree(rows: NDArray[Any]) -> cKDTree:
-    return cKDTree(rows, leafsize=LEAF, balanced_tree=False)
 
 
 class CoverTreeIndex:

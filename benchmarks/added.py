@@ -1,8 +1,9 @@
 """Rows added to FaLK-SVM: what `partial_fit` takes, as a share of the fit that came before.
 
 A hundred rows come to a hundred thousand, from one place (near one row) or from everywhere, or one
-row alone. `trained` is the share of the models that are trained again; all rows are covered again each
-time. CPU time on one thread, the least of a few rounds. Data: two spirals, and cover type where `KMVIZ_DATA` has it.
+row alone. All rows are covered again each time; `trained` is the share of the models that are
+trained again. CPU time on one thread, the least of a few rounds. Data: two spirals, and cover type
+where `KMVIZ_DATA` has it.
 """
 
 from __future__ import annotations

@@ -10,9 +10,9 @@ import numpy as np
 from sklearn.base import clone
 
 from kmviz.cli import data as data_command
-from kmviz.cli.cells import fit_cells
 from kmviz.cli.console import BadInput, Console
 from kmviz.cli.files import bytes_of
+from kmviz.cli.fit_partitioned import fit_partitioned
 from kmviz.cli.machine import machine, method
 from kmviz.cli.sample import LOCAL, SVM_ROWS, Sample, read_sample
 from kmviz.cli.threads import interruptibly
@@ -55,7 +55,7 @@ def add_to(commands: Any) -> None:
     parser.add_argument(
         "--out", type=Path, required=True,
         help="the .skops file to write; with --method falk also a .falk "
-        "file, in cells, for which every row is used however long the data",
+        "file, for which every row is used however long the data; a run that was ended continues",
     )  # fmt: skip
     parser.set_defaults(run=run)
 
@@ -63,7 +63,7 @@ def add_to(commands: Any) -> None:
 def run(options: argparse.Namespace, console: Console) -> int:
     """Read, train, report, store."""
     if options.out.suffix == ".falk":
-        return fit_cells(options)
+        return fit_partitioned(options, console)
     if options.out.suffix != ".skops":
         raise BadInput(f"--out names a .skops file; got {options.out.name!r}.")
     with written_whole(options.out) as place:

@@ -61,7 +61,7 @@ def run(options: argparse.Namespace, console: Console) -> int:
     if not hasattr(model, "predict"):
         raise BadInput(f"{options.model.name} holds a {type(model).__name__}, not a classifier.")
     options.chunk = options.chunk or _rows_within(memory, model)
-    _keep_cells_within(memory // 2, model)
+    _keep_boxes_within(memory // 2, model)
     whole = written_whole(options.out) if options.out else nullcontext(None)
     with whole as place:
         writer = writer_for(place, options.decision)
@@ -76,17 +76,24 @@ def run(options: argparse.Namespace, console: Console) -> int:
 
 def _rows_within(memory: int, model: Any) -> int:
     """How many rows a memory limit holds: as text, as numbers, and as answers are computed."""
-    clf = model.classifier if isinstance(model, TableClassifier) else model
+    clf = _classifier_of(model)
     width = int(getattr(clf, "n_features_in_", 100))
-    return int(np.clip(memory // (128 * width + 512), 1, 10_000))
+    # each block of rows opens boxes anew: few long ones
+    most = 1_000_000 if isinstance(clf, PartitionedFaLK) else 10_000
+    return int(np.clip(memory // (128 * width + 512), 1, most))
 
 
-def _keep_cells_within(memory: int, model: Any) -> None:
-    """Let partitioned local models keep no more of their cells in memory than that."""
+def _keep_boxes_within(memory: int, model: Any) -> None:
+    """Let partitioned local models keep no more of their boxes in memory than that."""
+    clf = _classifier_of(model)
+    if isinstance(clf, PartitionedFaLK):
+        clf.set_params(memory=memory)
+
+
+def _classifier_of(model: Any) -> Any:
+    """Return the classifier behind a table's encoder and a scaler."""
     clf = model.classifier if isinstance(model, TableClassifier) else model
-    last = clf[-1] if hasattr(clf, "named_steps") else clf
-    if isinstance(last, PartitionedFaLK):
-        last.set_params(memory=memory)
+    return clf[-1] if hasattr(clf, "named_steps") else clf
 
 
 @dataclass

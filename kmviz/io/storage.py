@@ -78,7 +78,7 @@ class StorageError(ValueError):
 def save(
     estimator: Any, path: str | os.PathLike[str], slim: bool = False, trusted: Iterable[str] = ()
 ) -> None:
-    """Store a fitted estimator as a `.skops` file; local models in cells as a `.falk` file.
+    """Store a fitted estimator as a `.skops` file; a `PartitionedFaLK` as a `.falk` file.
 
     The file is written beside its place, loaded once, and renamed: no file stays that is written
     by half or that `load` refuses.
@@ -112,11 +112,10 @@ def save(
     >>> bool((again.predict(X) == clf.predict(X)).all())
     True
     """
-    cells = getattr(estimator, "cells_", None) or estimator
-    if hasattr(cells, "archive_"):
-        from kmviz.io.cells import save_cells
+    if hasattr(estimator, "boxes_"):
+        from kmviz.io.partitioned import save_partitioned
 
-        return save_cells(cells, path)
+        return save_partitioned(estimator, path)
     with written_whole(Path(path)) as place:
         place.write_bytes(readable_bytes(estimator, slim, trusted))
     return None
@@ -224,9 +223,9 @@ def load(path: File, trusted: Iterable[str] = ()) -> Any:
     The file is not a skops file. Store the estimator with kmviz.save or skops.io.dump.
     """
     if isinstance(path, str | os.PathLike) and Path(path).suffix == ".falk":
-        from kmviz.io.cells import load_cells
+        from kmviz.io.partitioned import load_partitioned
 
-        return load_cells(path)
+        return load_partitioned(path)
     content, name = _content(path)
     return built(content, name, [*trusted_types(), *trusted])
 

@@ -14,7 +14,7 @@ from sklearn.svm import SVC
 from kmviz import FaLKClassifier, KNNSVMClassifier, LocalNoiseReducer
 from kmviz.datasets.generators import checkerboard, two_spirals
 from kmviz.kernels import RBF, Normalized, Polynomial
-from kmviz.methods.falk import cluster, selection
+from kmviz.methods.falk import neighbors, selection
 from kmviz.methods.falk.cover import equal_rows, find_cover
 from kmviz.methods.falk.neighbors import EuclideanIndex, build_index, cover_order
 from kmviz.methods.falk.selection import risk_bound
@@ -273,7 +273,7 @@ def test_one_query_does_not_wait_for_joblib(monkeypatch, select):
     X, y = make_moons(200, noise=0.2, random_state=0)
     clf = FaLKClassifier(n_neighbors=50, select=select, n_jobs=2, random_state=0).fit(X, y)
     together = clf.decision_function(X[:5])
-    monkeypatch.setattr(cluster, "on_cluster", lambda: pytest.fail("asked"))
+    monkeypatch.setattr(neighbors, "effective_n_jobs", lambda _: pytest.fail("asked"))
     alone = [clf.decision_function(x[None])[0] for x in X[:5]]
     np.testing.assert_array_equal(alone, together)
 

@@ -13,8 +13,7 @@ path trains a global SVM.
 - `gap`: what FaLK-SVM loses against kNNSVM (eq. 14 and 15), estimated,
 - `local`: what the eager and the lazy classifier share,
 - `classifier`, `lazy`, `noise`: FaLK-SVM(c, l), kNNSVM, and the noise reducers,
-- `partitioned`: FaLK-SVM on more rows than memory holds (`sources`, `survey`, `boxes`, `cells`,
-  `layout`, `partition`).
+- `partitioned`, `boxes`: FaLK-SVM on more rows than memory holds.
 """
 
 from kmviz.methods.falk.classifier import FaLKClassifier

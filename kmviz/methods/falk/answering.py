@@ -12,8 +12,8 @@ from numpy.typing import NDArray
 from kmviz.kernels import is_known
 from kmviz.loops import threads
 from kmviz.loops.falk_answer import answers, local_scores
-from kmviz.methods.falk.cluster import local_threads
 from kmviz.methods.falk.models import LocalModels
+from kmviz.methods.falk.neighbors import search_threads
 
 #: Outputs of machines that are held at a time, for each thread.
 ENTRIES = 1 << 20
@@ -40,8 +40,7 @@ def answer(
         )  # fmt: skip
 
     chunk = int(np.clip(ENTRIES // _most_machines(models), 1, 2048))
-    n_threads = min(threads.n_threads(), local_threads(n_jobs, len(X)))
-    with threads.limited(n_threads if is_known(kernel) else 1):
+    with threads.limited(search_threads(n_jobs, len(X)) if is_known(kernel) else 1):
         threads.over_chunks(work, len(X), chunk=chunk)
     out = np.empty_like(sorted_out)
     out[order] = sorted_out

@@ -21,22 +21,20 @@ from __future__ import annotations
 import warnings
 from copy import copy
 from numbers import Integral, Real
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
-from sklearn.base import clone
 from sklearn.utils._param_validation import Interval, StrOptions
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import validate_data
 
 from kmviz.machines.soundness import shaped, within
 from kmviz.methods.base import FLOATS
-from kmviz.methods.falk.cluster import local_threads
 from kmviz.methods.falk.cover import Cover, find_cover
 from kmviz.methods.falk.local import KERNEL_CONSTRAINTS, LocalClassifier
 from kmviz.methods.falk.models import LocalModels, spliced
-from kmviz.methods.falk.neighbors import cover_order
+from kmviz.methods.falk.neighbors import cover_order, search_threads
 from kmviz.methods.falk.selection import (
     Neighborhood,
     best_row,
@@ -45,7 +43,6 @@ from kmviz.methods.falk.selection import (
     neighborhoods,
     sizes_for,
 )
-from kmviz.methods.falk.sources import is_elsewhere
 from kmviz.methods.falk.study import FaLKStudy
 from kmviz.methods.falk.training import (
     LOCAL,
@@ -116,11 +113,6 @@ class FaLKClassifier(LocalClassifier):
     n_neighbors_, n_cover_, C_, percentile_ : the values in use
     selection_ : dict of arrays
         With `tune` or "auto": the error of each `n_neighbors`, `C` and `percentile` tried.
-    cells_ : PartitionedFaLK or None
-        After a fit of a path, a pyarrow Dataset or a Dask collection: what was trained, on every
-        row, in cells of up to a gigabyte, which stand in a temporary file (`PartitionedFaLK` itself
-        takes another size and a place to keep them). It answers `predict`,
-        `decision_function` and `steps`; the other attributes and records need rows in memory.
 
     Notes
     -----
@@ -153,7 +145,6 @@ class FaLKClassifier(LocalClassifier):
         "projection": [Interval(Integral, 1, None, closed="left"), StrOptions({"auto"}), None],
     }
     study_class = FaLKStudy
-    cells_: Any = None
 
     def __init__(
         self, n_neighbors: int | str = 250, n_cover: int | None = None, kernel: Any = "rbf",
@@ -178,29 +169,17 @@ class FaLKClassifier(LocalClassifier):
         self.degree = degree
         self.coef0 = coef0
 
-    def fit(self, X: Any, y: Any) -> FaLKClassifier:
+    def fit(self, X: ArrayLike, y: ArrayLike) -> FaLKClassifier:
         """Cover the training set and train the local SVMs.
 
         Parameters
         ----------
-        X : array of shape (n, d), path of a Parquet file, pyarrow Dataset, Dask array or DataFrame
-            What does not stand in memory is trained a cell at a time: see `cells_`.
-        y : array of shape (n,), or the name of the column of the classes
+        X : array of shape (n, d)
+        y : array of shape (n,)
         """
-        return self._fit_cells(X, y) if is_elsewhere(X) else self._fit(X, y)
-
-    def _fit_cells(self, X: Any, y: Any) -> FaLKClassifier:
-        from kmviz.methods.falk.partitioned import PartitionedFaLK  # it is made of this class
-
-        cells = PartitionedFaLK(clone(self)).fit(X, y)
-        for name in [name for name in vars(self) if name.endswith("_")]:
-            delattr(self, name)  # what an earlier fit left
-        self.cells_, self.classes_ = cells, cells.classes_
-        self.n_features_in_ = cells.n_features_in_
-        return self
+        return self._fit(X, y)
 
     def _fit(self, X: ArrayLike, y: ArrayLike, classes: ArrayLike | None = None) -> FaLKClassifier:
-        self.cells_ = None
         self._validate_params()
         k, n_cover = self.n_neighbors, self.n_cover
         if isinstance(k, Integral) and n_cover is not None and n_cover > k:
@@ -251,8 +230,6 @@ class FaLKClassifier(LocalClassifier):
         >>> bool(clf.score(X[1000:], y[1000:]) > 0.95)
         True
         """
-        if self.cells_ is not None:
-            raise ValueError("Cells take no more rows: call fit with all of them.")
         if not hasattr(self, "models_"):
             if classes is None:
                 raise ValueError("classes must name all classes in the first call of partial_fit.")
@@ -264,11 +241,11 @@ class FaLKClassifier(LocalClassifier):
                 f"{self.classes_.tolist()}."
             )
         extended = copy(self)
-        extended._extend(*self._checked(X, y))
-        vars(self).update(vars(extended))  # all or nothing
+        extended._extend(*self._checked_more(X, y))
+        self.__dict__.update(extended.__dict__)  # all or nothing
         return self
 
-    def _checked(self, X: Any, y: Any) -> tuple[NDArray[Any], NDArray[np.int32]]:
+    def _checked_more(self, X: Any, y: Any) -> tuple[NDArray[Any], NDArray[np.int32]]:
         """Check rows to add; returns them and the codes of their classes."""
         X, y = validate_data(self, X, y, reset=False, dtype=FLOATS)
         check_classification_targets(y)
@@ -305,7 +282,7 @@ class FaLKClassifier(LocalClassifier):
         """Cover the rows with k'-neighbourhoods, offering them as centres in this order."""
         return find_cover(
             self.index_.rows, self.index_, order, self.n_neighbors_, self.n_cover_,
-            local_threads(self.n_jobs),
+            search_threads(self.n_jobs),
         )  # fmt: skip
 
     def _train(self, neighbors: NDArray[np.int32]) -> LocalModels:
@@ -314,36 +291,6 @@ class FaLKClassifier(LocalClassifier):
             self.embedded_, self.labels_, len(self.classes_), neighbors, self.kernel_, self.gamma_,
             float(self.percentile_), float(self.C_), self.n_jobs, self._unit,
         )  # fmt: skip
-
-    def decision_function(self, X: ArrayLike) -> NDArray[np.float64]:
-        """Return the output of each row's local model, (n,) for two classes, else (n, n_classes).
-
-        With more than two classes it is scikit-learn's one-against-one aggregation, inside the
-        neighbourhood. Answers of cells to a Dask array or DataFrame are a Dask array.
-        """
-        cells = self.cells_
-        return super().decision_function(X) if cells is None else cells.decision_function(X)
-
-    def predict(self, X: ArrayLike) -> NDArray[Any]:
-        """Return the class of each row."""
-        cells = self.cells_
-        return super().predict(X) if cells is None else cells.predict(X)
-
-    def steps(self, X: ArrayLike) -> NDArray[np.intp]:
-        """Return how many kernel values each row takes: the support vectors of its model."""
-        cells = self.cells_
-        return super().steps(X) if cells is None else cells.steps(X)
-
-    if not TYPE_CHECKING:  # which would take any name for an attribute
-
-        def __getattr__(self, name: str) -> Any:
-            """Say of what cells do not keep why it is not there."""
-            if vars(self).get("cells_") is not None and name.endswith("_"):
-                raise AttributeError(
-                    f"{name} is of rows in memory; this FaLKClassifier was trained in cells. They "
-                    "answer predict, decision_function and steps: fit arrays for the rest."
-                )
-            raise AttributeError(f"{type(self).__name__!r} object has no attribute {name!r}")
 
     def _keep(self, cover: Cover) -> None:
         """Take over a cover, without its neighbourhoods: `neighborhood` finds them again."""
@@ -500,7 +447,7 @@ class FaLKClassifier(LocalClassifier):
         return self.index_.query(centers, self.n_neighbors_)
 
     def _local(self, X: NDArray[Any]) -> tuple[LocalModels, NDArray[Any], NDArray[Any]]:
-        searched, n_jobs = self._searched(X), local_threads(self.n_jobs, len(X))
+        searched, n_jobs = self._searched(X), search_threads(self.n_jobs, len(X))
         if self.center_index_ is not None:  # eq. 10
             which = self.center_index_.query(searched, 1, n_jobs)[:, 0]
             return self.models_, which, self.centers_[which]

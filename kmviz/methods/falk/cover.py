@@ -18,7 +18,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from kmviz.loops.falk_cover import accept, next_uncovered, row_hashes
-from kmviz.methods.falk.cluster import NeighborSearch
 from kmviz.methods.progress import report
 
 #: Candidates fetched at a time: a quarter of what the uncovered points would fill exactly.
@@ -50,37 +49,26 @@ class Cover:
 
 
 def find_cover(
-    rows: NDArray[Any], index: Any, order: NDArray[np.intp], k: int, n_cover: int, n_jobs: int = 1,
-    group: NDArray[np.int32] | None = None,
-) -> Cover:  # fmt: skip
-    """Cover all rows with k'-neighbourhoods, visiting candidates in the given order.
-
-    Parameters
-    ----------
-    group : array of shape (N,), default=None
-        `equal_rows(rows)`, where it is known.
-    """
-    n = len(rows)
-    group = equal_rows(rows) if group is None else group
+    rows: NDArray[Any], index: Any, order: NDArray[np.intp], k: int, n_cover: int, n_jobs: int = 1
+) -> Cover:
+    """Cover all rows with k'-neighbourhoods, visiting candidates in the given order."""
+    n, group = len(rows), equal_rows(rows)
     rank, center_of = np.full(n, -1, dtype=np.int32), np.full(n, -1, dtype=np.int32)
     centers: list[NDArray[Any]] = []
     neighborhoods: list[NDArray[Any]] = []
     n_centers, start = 0, 0
-    with NeighborSearch(index, k, n_jobs) as search:
-        while start < n:
-            room = np.empty(_batch(n - start, n_cover), dtype=np.int32)
-            found, start = next_uncovered(order, start, group, rank, room)
-            candidates = room[:found]
-            if not found:
-                break
-            neighbors = search(rows[candidates])
-            kept = np.empty(found, dtype=np.bool_)
-            n_centers = accept(
-                candidates, neighbors, n_cover, group, rank, center_of, n_centers, kept
-            )  # fmt: skip
-            centers.append(candidates[kept])
-            neighborhoods.append(neighbors[kept])
-            report(0.5 * start / n, f"{n_centers} centres")
+    while start < n:
+        room = np.empty(_batch(n - start, n_cover), dtype=np.int32)
+        found, start = next_uncovered(order, start, group, rank, room)
+        candidates = room[:found]
+        if not found:
+            break
+        neighbors = index.query(rows[candidates], k, n_jobs)
+        kept = np.empty(found, dtype=np.bool_)
+        n_centers = accept(candidates, neighbors, n_cover, group, rank, center_of, n_centers, kept)
+        centers.append(candidates[kept])
+        neighborhoods.append(neighbors[kept])
+        report(0.5 * start / n, f"{n_centers} centres")
     return Cover(
         np.concatenate(centers), np.concatenate(neighborhoods), center_of[group], rank[group]
     )

@@ -13,10 +13,9 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from sklearn.utils._param_validation import Interval, StrOptions
 
-from kmviz.methods.falk.cluster import local_threads
 from kmviz.methods.falk.local import KERNEL_CONSTRAINTS, LocalClassifier, parts
 from kmviz.methods.falk.models import LocalModels, stacked
-from kmviz.methods.falk.neighbors import search_rows
+from kmviz.methods.falk.neighbors import search_rows, search_threads
 from kmviz.methods.falk.selection import PERCENTILES, choose_each
 from kmviz.methods.falk.training import LOCAL, is_radial, scaled, train_models
 
@@ -122,7 +121,7 @@ class KNNSVMClassifier(LocalClassifier):
             nearest = self.index_.query(searched, 1)[:, 0]
             everything = np.arange(self.n_neighbors_, dtype=np.int32)[None]
             return self._train(everything), np.zeros(len(X), dtype=np.intp), nearest
-        n_jobs = local_threads(self.n_jobs, len(X))
+        n_jobs = search_threads(self.n_jobs, len(X))
         neighbors = self.index_.query(searched, self.n_neighbors_, n_jobs)
         if self.tune:
             return (*self._tuned(neighbors), neighbors[:, 0])
@@ -134,7 +133,7 @@ class KNNSVMClassifier(LocalClassifier):
         inner = k if self.tune == "neighborhood" else min(self.n_inner or max(1, k // 2), k)
         chosen = choose_each(
             scaled(self.embedded_, self._unit), self.labels_, neighbors, self.kernel_, inner,
-            local_threads(self.n_jobs, len(neighbors)),
+            search_threads(self.n_jobs, len(neighbors)),
         )  # fmt: skip
         settings, group = np.unique(chosen, axis=0, return_inverse=True)
         group = group.ravel()

@@ -15,6 +15,7 @@ from functools import cached_property
 from typing import Any
 
 import numpy as np
+from joblib import effective_n_jobs
 from numpy.typing import NDArray
 from scipy.spatial import cKDTree
 
@@ -56,6 +57,14 @@ def build_index(kernel: Any, rows: NDArray[Any], seed: int) -> EuclideanIndex | 
     if is_euclidean(kernel):
         return EuclideanIndex(rows)
     return CoverTreeIndex(rows, kernel.plain, seed)
+
+
+def search_threads(n_jobs: int | None, n_queries: int = 0) -> int:
+    """Return how many threads of this process to use; workers of a cluster are elsewhere.
+
+    A single query needs one: to ask joblib would take a quarter of its time.
+    """
+    return 1 if n_queries == 1 else min(effective_n_jobs(n_jobs), threads.n_threads())
 
 
 class EuclideanIndex:

@@ -2,21 +2,19 @@
 
 from __future__ import annotations
 
-import time
 from typing import Any
 
 import numpy as np
-from joblib import delayed
+from joblib import Parallel, delayed
 from numpy.typing import NDArray
 
 from kmviz.kernels import RBF, Linear, is_known
 from kmviz.loops.falk_smo import PAD
 from kmviz.loops.falk_train import train_given, train_radial
-from kmviz.methods.falk.cluster import block_size, on_cluster, results
 from kmviz.methods.falk.models import LocalModels, ends_of
 from kmviz.methods.progress import report
 
-#: Models a task. Fewer make a cluster spend its time on messages.
+#: Models in a task. Fewer make a cluster spend its time on messages.
 BLOCK = 64
 #: LibSVM's own stopping tolerance, which the paper keeps.
 TOLERANCE = 1e-3
@@ -55,21 +53,16 @@ def train_models(
     rows = scaled(rows, unit)
     gamma = gamma if gamma == LOCAL else min(gamma / unit**2, NARROWEST)
     rest = (n_classes, kernel, gamma, percentile, C)
-    blocks, done, seconds = [], 0, 1.0
-    if on_cluster():  # one block here, to know how large tasks should be
-        began = time.perf_counter()
-        blocks.append(train_block(rows, labels, (neighbors[:BLOCK],), *rest))
-        done = len(blocks[0][0])
-        seconds = (time.perf_counter() - began) / done
-    block = block_size(len(neighbors) - done, n_jobs, BLOCK, seconds)
     # a tuple travels with its task; bare arrays would be scattered one by one
     calls = [
-        delayed(train_block)(rows, labels, (neighbors[s : s + block],), *rest)
-        for s in range(done, len(neighbors), block)
+        delayed(train_block)(rows, labels, (neighbors[start : start + BLOCK],), *rest)
+        for start in range(0, len(neighbors), BLOCK)
     ]
-    for result in results(calls, (rows, labels), n_jobs):
-        blocks.append(result)
-        done += len(result[0])
+    parallel = Parallel(n_jobs=n_jobs, prefer="threads", batch_size=1, return_as="generator")
+    blocks = []
+    for block in parallel(calls):
+        blocks.append(block)
+        done = min(len(blocks) * BLOCK, len(neighbors))
         report(0.5 + 0.5 * done / len(neighbors), f"{done} models")
     *arrays, short = zip(*blocks, strict=True)
     n_local, classes, counts, bias, gammas, index, weight = map(np.concatenate, arrays)

@@ -1,4 +1,4 @@
-"""FaLK-SVM in cells: rows against time and memory, beside the fit that holds all rows.
+"""FaLK-SVM in boxes: rows against time and memory, beside the fit that holds all rows.
 
 Rows come from a Parquet file that is written first, in blocks. Each fit runs in a process of its
 own; `peak_mb` is what it adds (Linux tells it). Data: two spirals and a checkerboard.
@@ -26,7 +26,7 @@ from kmviz import FaLKClassifier, PartitionedFaLK, datasets
 LOCAL = {"n_neighbors": 250, "random_state": 0, "n_jobs": 1}
 #: Rows that are generated at a time, and asked for answers.
 BLOCK, ASKED = 1_000_000, 20_000
-#: Rows, the memory that cells may take in MB, and whether all rows are held at once beside it.
+#: Rows, the memory that a box may take in MB, and whether all rows are held at once beside it.
 QUICK = [(300_000, 20, True), (1_000_000, 60, True)]
 FULL = [(3_000_000, 200, True), (30_000_000, 1_000, False)]
 
@@ -39,7 +39,7 @@ def tables(quick: bool = True) -> dict[str, pd.DataFrame]:
             with tempfile.TemporaryDirectory() as folder:
                 path = Path(folder) / "rows.parquet"
                 write(path, name, n)
-                ways = ["cells", "whole"] if beside else ["cells"]
+                ways = ["boxes", "whole"] if beside else ["boxes"]
                 rows += [_in_process(path, name, n, memory, way) for way in ways]
     return {"cells": pd.DataFrame(rows)}
 
@@ -60,14 +60,14 @@ def measure(path: Path, name: str, n: int, memory: int, way: str) -> dict[str, A
     FaLKClassifier(**LOCAL).fit(warm.X_train.astype(np.float32), warm.y_train)
     before = reset_peak()
     cpu, wall = time.process_time(), time.perf_counter()
-    if way == "cells":
+    if way == "boxes":
         clf: Any = PartitionedFaLK(FaLKClassifier(**LOCAL), memory=memory * 2**20).fit(path, "side")
-        made = {"cells": len(clf.boxes_), "models": clf.n_models_, "halo": clf.halo_ / n}
+        made = {"boxes": len(clf.boxes_), "models": clf.n_models_, "halo": clf.halo_ / n}
     else:
         table = pq.read_table(path)
         X = np.column_stack([table["u"].to_numpy(), table["v"].to_numpy()])
         clf = FaLKClassifier(**LOCAL).fit(X, table["side"].to_numpy())
-        made = {"cells": 1, "models": len(clf.models_), "halo": 0.0}
+        made = {"boxes": 1, "models": len(clf.models_), "halo": 0.0}
     took = {
         "cpu_seconds": time.process_time() - cpu,
         "wall_seconds": time.perf_counter() - wall,

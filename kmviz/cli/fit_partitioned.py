@@ -42,7 +42,8 @@ class TableBlocks:
     def __init__(self, path: str, encoder: TableEncoder, scaler: Any, most: int) -> None:
         self.path, self.encoder, self.scaler, self.most = path, encoder, scaler, most
         learnt = None if scaler is None else [scaler.mean_.tolist(), scaler.scale_.tolist()]
-        self.identity = [stamp_of(path), encoder.to_json(), learnt]
+        files = sorted(Path(path).rglob("*.parquet")) if Path(path).is_dir() else [path]
+        self.identity = [*map(stamp_of, files), encoder.to_json(), learnt]
 
     def __call__(self) -> Iterator[Block]:
         """Yield blocks of rows and their classes."""
@@ -133,8 +134,14 @@ def _report(clf: PartitionedFaLK, X: NDArray[Any], y: NDArray[Any]) -> None:
     print(f"method      {type(clf).__name__}")
     print(f"rows        {clf.n_rows_:,} to train on: all but those held out")
     print(f"boxes       {len(clf.boxes_):,}, with {clf.halo_:,} rows in halos as well")
-    print(f"models      {clf.n_models_:,}")
+    k, C = (_range_of(column) for column in clf.parameters_.T[:2])
+    print(f"models      {clf.n_models_:,} of k = {k}, C = {C}")
     if len(y):
         right = float(np.mean(clf.predict(X) == y))
         print(f"accuracy    {right:.4f} on {len(y):,} rows held out")
         print(f"steps       {float(np.mean(clf.steps(X))):.1f} kernel values per query, mean")
+
+
+def _range_of(values: NDArray[np.float64]) -> str:
+    ends = dict.fromkeys((values.min(), values.max()))
+    return " to ".join(f"{end:,g}" for end in ends)

@@ -81,9 +81,13 @@ def iter_frames(
 ) -> Iterator[pd.DataFrame]:
     """A table of any length, `rows` rows at a time, each frame as `read_frame` gives it.
 
-    A row with too few or too many cells raises, unless `on_bad(row, message)` takes it.
+    A folder stands for all its Parquet files, in the order of their names. A row with too few or
+    too many cells raises, unless `on_bad(row, message)` takes it.
     """
     path = Path(file)
+    if path.is_dir():
+        yield from _folder_frames(path, rows)
+        return
     if not path.is_file():
         raise DataError(f"There is no file {str(path)!r}. Check the path.")
     try:
@@ -104,6 +108,20 @@ def iter_frames(
         raise DataError(f"{path.name} mixes encodings. Save it again as CSV UTF-8.") from error
     except (EOFError, zlib.error, gzip.BadGzipFile) as error:
         raise DataError(f"{path.name} is damaged: {error}. Pack it again.") from error
+
+
+def _folder_frames(folder: Path, rows: int) -> Iterator[pd.DataFrame]:
+    """Yield the rows of all Parquet files of a folder, numbered through."""
+    files, before = sorted(folder.rglob("*.parquet")), 0
+    if not files:
+        raise DataError(f"The folder {str(folder)!r} holds no Parquet files. Name a file.")
+    for file in files:
+        last = before
+        for frame in iter_frames(file, rows):
+            frame.index += before
+            last = int(frame.index[-1])
+            yield frame
+        before = last
 
 
 def _opened(path: Path) -> Any:

@@ -36,7 +36,7 @@ def test_data_list_names_every_set(capsys):
 
 
 @pytest.mark.parametrize("word", ["true", "True"])
-def test_k_and_c_are_chosen_for_local_models_in_cells(table, tmp_path, capsys, word):
+def test_k_and_c_are_chosen_for_local_models_of_every_row(table, tmp_path, capsys, word):
     out = tmp_path / "chosen.falk"
     assert main(["fit", str(table), "--target", "kind", "--method", "falk", "--out", str(out),
                  "--set", f"tune={word}", "--set", "n_neighbors=20",

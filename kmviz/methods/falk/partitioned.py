@@ -83,6 +83,8 @@ class PartitionedFaLK(ClassifierMixin, BaseEstimator):
     boxes_ : Boxes
     n_rows_, n_models_ : int
         Training rows and local models, over all boxes.
+    parameters_ : array of shape (boxes that hold rows, 3)
+        k, C and the percentile of each, which `tune` chooses.
     halo_ : int
         Rows that boxes have beside their own.
     halo_share_ : float
@@ -175,6 +177,7 @@ class PartitionedFaLK(ClassifierMixin, BaseEstimator):
         within("axis", self.boxes_.axis, 0, self.n_features_in_)
         shaped("cut", self.boxes_.cut, len(self.boxes_) - 1, finite=False)
         self.n_rows_, self.n_models_ = int(plan["rows"]), int(plan["models"])
+        self.parameters_ = np.array(plan["parameters"], dtype=np.float64)
         self.halo_, self.halo_share_ = int(plan["halo"]), float(plan["halo_share"])
         self._opened: OrderedDict[int, tuple[int, FaLKClassifier]] = OrderedDict()
         return self
@@ -317,16 +320,19 @@ class Training:
 
     def store(self) -> None:
         """Put the classifiers into one file, each read once more, and empty the folder."""
-        files, models = sorted(self.folder.glob("*.skops")), 0
+        files, models, parameters = sorted(self.folder.glob("*.skops")), 0, []
         whole = self.folder / "model.new"
         with ZipFile(whole, "w", ZIP_STORED) as file:
             for done, stored in enumerate(files):
+                box = checked_box(stored.read_bytes())
+                models += len(box.models_)
+                parameters.append([box.n_neighbors_, float(box.C_), float(box.percentile_)])
                 file.write(stored, stored.name)
-                models += len(checked_box(stored.read_bytes()).models_)
                 report(0.95 + 0.05 * done / len(files), "storing")
             for name, content in getattr(self.blocks, "entries", {}).items():
                 file.writestr(name, content)
-            file.writestr(PLAN, json.dumps(self.plan | {"models": models, "identity": None}))
+            trained = {"models": models, "parameters": parameters, "identity": None}
+            file.writestr(PLAN, json.dumps(self.plan | trained))
         whole.replace(self.place)
         self._empty()
         if not any(self.folder.iterdir()):

@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 from kmviz.figures import falk as figures
 from kmviz.figures.outlines import contour
 from kmviz.methods.falk import FaLKClassifier
-from kmviz.methods.falk.gap import LocalityGap, locality_gap
+from kmviz.methods.falk.theory import LocalityGap, locality_gap
 from kmviz.traces import LocalMap, LocalModel, LocalReading, LocalTrace
 from kmviz.ui import state, two
 from kmviz.ui.controls import draw, row
@@ -221,7 +221,7 @@ def _local_lines(
     models, reach = drawn[has_boundary], reach[has_boundary]
     centers = clf.rows_[clf.centers_[models]].astype(np.float64)
     rows = (centers[:, None] + square * reach[:, None, None]).reshape(-1, 2)
-    values = clf.asked(np.repeat(models, len(square)), rows) if len(rows) else np.zeros(0)
+    values = clf.model_outputs(np.repeat(models, len(square)), rows) if len(rows) else np.zeros(0)
     values = np.where(np.tile(inside, len(models)), values, np.nan).reshape(-1, size, size)
     for center, radius, levels in zip(centers, reach, values, strict=True):
         line = contour(levels, center[0] + radius * side, center[1] + radius * side)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pandas as pd
 
-from kmviz.methods.falk.gap import LocalityGap
+from kmviz.methods.falk.theory import LocalityGap
 from kmviz.ui.falk import DRAWN, Page
 from kmviz.ui.problem import Problem
 

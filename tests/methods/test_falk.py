@@ -17,7 +17,7 @@ from kmviz.kernels import RBF, Normalized, Polynomial
 from kmviz.methods.falk import neighbors, selection
 from kmviz.methods.falk.cover import equal_rows, find_cover
 from kmviz.methods.falk.neighbors import EuclideanIndex, build_index, cover_order
-from kmviz.methods.falk.selection import risk_bound
+from kmviz.methods.falk.theory import risk_bound
 from kmviz.methods.progress import listening
 
 
@@ -289,13 +289,15 @@ def test_what_happens_inside_is_public(select, projection):
     traces = [clf.trace(x) for x in queries[:20]]
     assert models[:20].tolist() == [trace.model for trace in traces]
     assert nearest[:20].tolist() == [trace.nearest for trace in traces]
-    np.testing.assert_array_equal(clf.asked(models, queries), clf.decision_function(queries))
+    np.testing.assert_array_equal(
+        clf.model_outputs(models, queries), clf.decision_function(queries)
+    )
     for model in (0, len(clf.models_) - 1):
         members, record = clf.neighborhood(model), clf.local_model(model)
         assert members[0] == clf.centers_[model]
         gaps = np.linalg.norm(clf.rows_[members] - clf.rows_[members[0]], axis=1)
         np.testing.assert_allclose(clf.radii([model])[0], gaps[[14, 39]])
-        own = clf.classes_[(clf.asked(model, clf.rows_[members]) > 0).astype(int)]
+        own = clf.classes_[(clf.model_outputs(model, clf.rows_[members]) > 0).astype(int)]
         assert record.error == np.mean(own != y[members])
         assert set(record.vectors) <= set(members)
         assert (record.inner, record.outer) == pytest.approx(tuple(gaps[[14, 39]]))

@@ -9,7 +9,7 @@ from kmviz import FaLKClassifier, KNNSVMClassifier
 from kmviz.datasets.generators import checkerboard
 from kmviz.kernels import RBF
 from kmviz.methods.falk import lazy, selection
-from kmviz.methods.falk.gap import lazy_outputs, locality_gap
+from kmviz.methods.falk.theory import lazy_outputs, locality_gap
 
 
 @pytest.fixture(scope="module")

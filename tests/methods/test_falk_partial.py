@@ -28,7 +28,7 @@ def fresh(clf, first, X, y):
 
 
 def assert_same(clf, other, queries):
-    for name in ("centers_", "center_of_", "rank_", "labels_"):
+    for name in ("centers_", "center_of_", "labels_"):
         np.testing.assert_array_equal(getattr(clf, name), getattr(other, name), name)
     for name in PARTS:
         np.testing.assert_array_equal(getattr(clf.models_, name), getattr(other.models_, name))

@@ -9,7 +9,7 @@ from sklearn.svm import SVC
 
 from kmviz import FaLKClassifier, datasets
 from kmviz.machines import KernelMachine
-from kmviz.methods.falk.gap import LocalityGap
+from kmviz.methods.falk.theory import LocalityGap
 from kmviz.ui import falk, falk_words, live
 from tests.pages.helpers import array, figure, live_arrays, live_at, metric, open_page, run, trace
 
@@ -85,7 +85,7 @@ def test_marked_noise_is_what_the_models_on_show_contradict(width):
     app = open_page(PAGE, **BANANA, k=60, kp=10, removed="true", width=width)
     data, clf = shown_models(60, 10, **({"gamma": "local"} if width == "local" else {}))
     marked = trace(app, "local_map", "noise it would remove")
-    wrong = clf.asked(clf.center_of_, data.X_train) > 0
+    wrong = clf.model_outputs(clf.center_of_, data.X_train) > 0
     wanted = data.X_train[wrong != (data.y_train > 0)]
     drawn = np.column_stack([array(marked["x"]), array(marked["y"])])
     np.testing.assert_allclose(drawn, wanted, rtol=1e-5)

@@ -7,18 +7,19 @@ come from cross-validation inside some neighbourhoods (FaLK-SVMl, definition 5).
 
 Departures. The random order of algorithm 1 is the default, not the cover tree's: it takes 3 to 26%
 more centres, far less time, and is as accurate. Neighbours come from a kd-tree where distances are
-Euclidean. k and k' larger than the data are cut to it. More than two classes are told apart one
-against one inside each neighbourhood, of which a model keeps the pairs that it saw. Training takes
-O(N + |C| k) of memory, not the O(N + k^2) of section 4.5: all centres' neighbourhoods are found
-before the first model is trained, so that models can be trained in blocks on many cores. They are
-let go before `fit` returns; what stays are the rows and the support vectors. `partial_fit` goes
-beyond the paper, whose training set is fixed: all rows are covered again, and models whose
-neighbourhood holds no new row stay.
+Euclidean. k and k' larger than the data are cut to it. More than two classes are answered one
+against one inside each neighbourhood; a model holds the pairs of the classes that it saw. Training
+takes O(N + |C| k) of memory, not the O(N + k^2) of section 4.5: all centres' neighbourhoods are
+found before the first model is trained, so that models can be trained in blocks on many cores. They
+are released before `fit` returns; the rows and the support vectors stay. `partial_fit` goes beyond
+the paper, whose training set is fixed: all rows are covered again, and models whose neighbourhood
+holds no new row stay.
 """
 
 from __future__ import annotations
 
 import warnings
+from collections.abc import Callable
 from copy import copy
 from numbers import Integral, Real
 from typing import Any, ClassVar
@@ -36,6 +37,7 @@ from kmviz.methods.falk.local import KERNEL_CONSTRAINTS, LocalClassifier
 from kmviz.methods.falk.models import LocalModels, spliced
 from kmviz.methods.falk.neighbors import cover_order, search_threads
 from kmviz.methods.falk.selection import (
+    Grid,
     Neighborhood,
     best_row,
     choose_parameters,
@@ -107,7 +109,7 @@ class FaLKClassifier(LocalClassifier):
     centers_ : array of shape (M,)
         Training rows that are centres.
     center_of_ : array of shape (N,)
-        The place in `centers_` of each training row's centre (eq. 11); `rank_` is its rank there.
+        The place in `centers_` of each training row's centre (eq. 11).
     models_ : LocalModels
         The local SVMs, in flat arrays.
     n_neighbors_, n_cover_, C_, percentile_ : the values in use
@@ -191,7 +193,7 @@ class FaLKClassifier(LocalClassifier):
         self._choose(seed)
         cover = self._cover(self._order(seed))
         self.models_ = self._train(cover.neighbors)
-        self._keep(cover)
+        self._set_cover(cover)
         self._warn()
         return self
 
@@ -265,7 +267,7 @@ class FaLKClassifier(LocalClassifier):
         self._index_rows(rows, labels, 0)
         if k_before == n_before:  # k was cut to the rows that were there
             is_chosen = self.tune or self.n_neighbors == "auto"
-            self._settle(k_before if is_chosen else int(self.n_neighbors))
+            self._set_sizes(k_before if is_chosen else int(self.n_neighbors))
         cover = self._cover(np.concatenate([before, np.setdiff1d(np.arange(len(rows)), before)]))
         number = np.full(len(rows), -1)
         if self.n_neighbors_ == k_before:
@@ -276,7 +278,49 @@ class FaLKClassifier(LocalClassifier):
             trained = self._train(cover.neighbors[reused < 0])
             self.models_ = spliced(self.models_, trained, reused)
             self._warn_of_short(trained, 3)
-        self._keep(cover)
+        self._set_cover(cover)
+
+    def _choose(self, seed: int) -> None:
+        """Set k, k', C and the percentile (definition 5 with `tune`)."""
+        self.C_, self.percentile_ = self.C, self.percentile
+        k, n = self.n_neighbors, len(self.rows_)
+        if self.tune or k == "auto":
+            if is_radial(self.kernel_):
+                self.gamma_ = LOCAL
+            grid = Grid(
+                self._random_neighborhoods(seed), n, self.kernel_, self.n_cover, self.n_jobs
+            )
+            tried = choose_parameters(grid, sizes_for(k, n))
+            self.selection_ = {name: tried[name].to_numpy() for name in tried}
+            best = best_row(tried)
+            k, self.C_ = int(best["n_neighbors"]), float(best["C"])
+            if is_radial(self.kernel_):
+                self.percentile_ = float(best["percentile"])
+        self._set_sizes(int(k))
+
+    def _random_neighborhoods(self, seed: int) -> Callable[[int, int], list[Neighborhood]]:
+        """Return a function of m and k: the neighbourhoods of m random rows, k rows each."""
+        rows, index = scaled(self.embedded_, self._unit), self.index_
+        shuffled = np.random.default_rng(seed).permutation(len(rows))
+
+        def some(m: int, k: int) -> list[Neighborhood]:
+            near = index.query(index.rows[shuffled[:m]], k)
+            return neighborhoods(rows, self.labels_, near)
+
+        return some
+
+    def _set_sizes(self, k: int) -> None:
+        """Set k and k', cut to the rows."""
+        n = len(self.rows_)
+        self.n_neighbors_ = k = min(k, n)
+        # where every neighbourhood is the whole set, one model will do
+        self.n_cover_ = n if k == n else inner_of(k, self.n_cover)
+
+    def _order(self, seed: int) -> NDArray[np.intp]:
+        """Return the rows in the order in which they are offered as centres."""
+        if self.cover == "tree":
+            return cover_order(self.index_.rows, self.index_, seed)
+        return np.random.default_rng(seed).permutation(len(self.rows_))  # algorithm 1, line 5
 
     def _cover(self, order: NDArray[np.intp]) -> Cover:
         """Cover the rows with k'-neighbourhoods, offering them as centres in this order."""
@@ -292,34 +336,42 @@ class FaLKClassifier(LocalClassifier):
             float(self.percentile_), float(self.C_), self.n_jobs, self._unit,
         )  # fmt: skip
 
-    def _keep(self, cover: Cover) -> None:
+    def _set_cover(self, cover: Cover) -> None:
         """Take over a cover, without its neighbourhoods: `neighborhood` finds them again."""
-        self.centers_, self.center_of_, self.rank_ = cover.centers, cover.center_of, cover.rank
+        self.centers_, self.center_of_ = cover.centers, cover.center_of
         self._index_centers()
-
-    def check(self) -> None:
-        """Refuse arrays that do not fit together (ValueError)."""
-        super().check()
-        n, M = len(self.rows_), len(self.models_)
-        shaped("centers_", self.centers_, M)
-        within("centers_", self.centers_, 0, n)
-        shaped("center_of_", self.center_of_, n)
-        within("center_of_", self.center_of_, 0, M)
-        within("models_.index", self.models_.index, 0, n)
-        within("models_.n_classes", self.models_.n_classes, k := len(self.classes_), k + 1)
-        shaped("rank_", self.rank_, n)
-
-    def selecting(self, select: str) -> FaLKClassifier:
-        """Return the same trained models under another `select`; nothing is trained."""
-        other = copy(self).set_params(select=select)
-        other._validate_params()
-        other._index_centers()
-        return other
 
     def _index_centers(self) -> None:
         self.center_index_ = None
         if self.select == "center":
             self.center_index_ = self._index(self._searched(self.rows_[self.centers_]), 0)
+
+    def _warn(self) -> None:
+        """Warn of models that did not converge, and of classes that no query will get."""
+        self._warn_of_short(self.models_, 3)
+        members = np.bincount(self.labels_)
+        is_tiny = (members > 0) & (members <= TINY_CLASS) & (members < len(self.labels_) / 20)
+        for label in np.flatnonzero(is_tiny):
+            own = self.rows_[self.labels_ == label]
+            if not (self.predict(own) == self.classes_[label]).any():
+                warnings.warn(
+                    f"Class {self.classes_[label]} has {members[label]} members and is outvoted "
+                    "in every neighbourhood: it will not be predicted. Lower n_neighbors, raise C "
+                    "or repeat its rows.",
+                    UserWarning,
+                    stacklevel=3,
+                )
+
+    def _local(self, X: NDArray[Any]) -> tuple[LocalModels, NDArray[Any], NDArray[Any]]:
+        searched, n_jobs = self._searched(X), search_threads(self.n_jobs, len(X))
+        if self.center_index_ is not None:  # eq. 10
+            which = self.center_index_.query(searched, 1, n_jobs)[:, 0]
+            return self.models_, which, self.centers_[which]
+        nearest = self.index_.query(searched, 1, n_jobs)[:, 0]  # eq. 12: t = x_{r_x(1)}
+        return self.models_, self.center_of_[nearest], nearest
+
+    def _centers(self, models: NDArray[Any], nearest: NDArray[Any]) -> NDArray[Any]:
+        return self.centers_[models]
 
     @property
     def overhead_(self) -> float:
@@ -330,43 +382,6 @@ class FaLKClassifier(LocalClassifier):
         # in the projection a distance takes fewer products, and each coordinate of the query as
         # many as a kernel value
         return index.overhead * self.axes_.shape[1] / self.axes_.shape[0] + self.axes_.shape[1]
-
-    def _choose(self, seed: int) -> None:
-        """Settle k, k', C and the percentile (definition 5 with `tune`)."""
-        self.C_, self.percentile_ = self.C, self.percentile
-        k, n = self.n_neighbors, len(self.rows_)
-        if self.tune or k == "auto":
-            radial = is_radial(self.kernel_)
-            if radial:
-                self.gamma_ = LOCAL
-            rows = scaled(self.embedded_, self._unit)
-            shuffled, index = np.random.default_rng(seed).permutation(n), self.index_
-
-            def judges(m: int, k: int) -> list[Neighborhood]:
-                near = index.query(index.rows[shuffled[:m]], k)
-                return neighborhoods(rows, self.labels_, near)
-
-            tried = choose_parameters(
-                judges, n, self.kernel_, sizes_for(k, n), self.n_cover, self.n_jobs
-            )
-            self.selection_ = {name: tried[name].to_numpy() for name in tried}
-            best = best_row(tried)
-            k, self.C_ = int(best["n_neighbors"]), float(best["C"])
-            self.percentile_ = float(best["percentile"]) if radial else self.percentile
-        self._settle(int(k))
-
-    def _settle(self, k: int) -> None:
-        """Cut k and k' to the rows."""
-        n = len(self.rows_)
-        self.n_neighbors_ = k = min(k, n)
-        # where every neighbourhood is the whole set, one model will do
-        self.n_cover_ = n if k == n else inner_of(k, self.n_cover)
-
-    def _order(self, seed: int) -> NDArray[np.intp]:
-        """Return the rows in the order in which they are offered as centres."""
-        if self.cover == "tree":
-            return cover_order(self.index_.rows, self.index_, seed)
-        return np.random.default_rng(seed).permutation(len(self.rows_))  # algorithm 1, line 5
 
     def apply(self, X: ArrayLike) -> NDArray[np.intp]:
         """Return the number of the local model that answers each row.
@@ -388,22 +403,33 @@ class FaLKClassifier(LocalClassifier):
         """
         return self._local(self._rows(X))[2].astype(np.intp)
 
-    def asked(self, models: ArrayLike, X: ArrayLike) -> NDArray[np.float64]:
-        """Return what given models, whether theirs or not, put out for each row.
+    def model_outputs(self, models: ArrayLike, X: ArrayLike) -> NDArray[np.float64]:
+        """Return what these models, whether the rows' own or not, put out for each row.
 
         Parameters
         ----------
         models : int, or array of shape (n,)
-            The model to ask about each row.
+            The model of each row.
         X : array of shape (n, d)
         """
         rows = self._rows(X)
         which = np.broadcast_to(np.asarray(models, dtype=np.intp), len(rows))
         return self._evaluate(self.models_, which, rows)
 
+    def selecting(self, select: str) -> FaLKClassifier:
+        """Return the same trained models under another `select`; nothing is trained."""
+        other = copy(self).set_params(select=select)
+        other._validate_params()
+        other._index_centers()
+        return other
+
     def neighborhood(self, model: int) -> NDArray[np.int32]:
         """Return the k training rows that a local model was trained on, nearest first."""
         return self._neighborhoods(np.array([model]))[0]
+
+    def _neighborhoods(self, models: NDArray[Any]) -> NDArray[np.int32]:
+        centers = self._searched(self.rows_[self.centers_[models]])
+        return self.index_.query(centers, self.n_neighbors_)
 
     def radii(self, models: ArrayLike | None = None) -> NDArray[np.float64]:
         """Return how far the k'- and the k-neighbourhood of each model reach, (M, 2).
@@ -438,36 +464,17 @@ class FaLKClassifier(LocalClassifier):
         return self._misses(self.center_of_, np.arange(len(self.rows_)))
 
     def _misses(self, models: NDArray[Any], rows: NDArray[Any]) -> NDArray[np.bool_]:
-        """Return which training rows given models put into another class."""
+        """Return which training rows these models put into another class."""
         outputs = self._evaluate(self.models_, models, self.rows_[rows])
         return self.winners(outputs) != self.labels_[rows]
 
-    def _neighborhoods(self, models: NDArray[Any]) -> NDArray[np.int32]:
-        centers = self._searched(self.rows_[self.centers_[models]])
-        return self.index_.query(centers, self.n_neighbors_)
-
-    def _local(self, X: NDArray[Any]) -> tuple[LocalModels, NDArray[Any], NDArray[Any]]:
-        searched, n_jobs = self._searched(X), search_threads(self.n_jobs, len(X))
-        if self.center_index_ is not None:  # eq. 10
-            which = self.center_index_.query(searched, 1, n_jobs)[:, 0]
-            return self.models_, which, self.centers_[which]
-        nearest = self.index_.query(searched, 1, n_jobs)[:, 0]  # eq. 12: t = x_{r_x(1)}
-        return self.models_, self.center_of_[nearest], nearest
-
-    def _centers(self, models: NDArray[Any], nearest: NDArray[Any]) -> NDArray[Any]:
-        return self.centers_[models]
-
-    def _warn(self) -> None:
-        self._warn_of_short(self.models_, 3)
-        members = np.bincount(self.labels_)
-        is_tiny = (members > 0) & (members <= TINY_CLASS) & (members < len(self.labels_) / 20)
-        for label in np.flatnonzero(is_tiny):
-            own = self.rows_[self.labels_ == label]
-            if not (self.predict(own) == self.classes_[label]).any():
-                warnings.warn(
-                    f"Class {self.classes_[label]} has {members[label]} members and is outvoted "
-                    "in every neighbourhood: it will not be predicted. Lower n_neighbors, raise C "
-                    "or repeat its rows.",
-                    UserWarning,
-                    stacklevel=3,
-                )
+    def check(self) -> None:
+        """Refuse arrays that do not fit together (ValueError)."""
+        super().check()
+        n, M = len(self.rows_), len(self.models_)
+        shaped("centers_", self.centers_, M)
+        within("centers_", self.centers_, 0, n)
+        shaped("center_of_", self.center_of_, n)
+        within("center_of_", self.center_of_, 0, M)
+        within("models_.index", self.models_.index, 0, n)
+        within("models_.n_classes", self.models_.n_classes, k := len(self.classes_), k + 1)

@@ -64,9 +64,6 @@ class LocalModels:
     def __len__(self) -> int:
         return len(self.gammas)
 
-    def __setstate__(self, state: dict[str, Any]) -> None:
-        self.__dict__.update(state if "machines" in state else _seen_pairs(state))
-
     def check(self) -> None:
         """Refuse arrays that do not fit together (ValueError)."""
         M, T, size = len(self.gammas), len(self.bias), len(self.index)
@@ -155,26 +152,3 @@ def joined(runs: list[tuple[LocalModels, int, int]]) -> LocalModels:
 def ends_of(counts: NDArray[Any]) -> NDArray[np.int64]:
     """Return where parts of these sizes begin, one after the other, and where the last ends."""
     return np.concatenate([[0], np.cumsum(counts, dtype=np.int64)])
-
-
-def _seen_pairs(state: dict[str, Any]) -> dict[str, Any]:
-    """Return the arrays of models stored by kmviz 0.2.0, which held every pair of all classes.
-
-    A pair of which a model saw one class alone had no vectors and a bias of -1 (for the class that
-    is positive) or 1; a pair of which it saw none had neither.
-    """
-    bias, counts = state["bias"], np.diff(state["starts"]).reshape(state["bias"].shape)
-    n_classes = int((1 + np.sqrt(1 + 8 * bias.shape[1])) / 2)
-    first, second = np.triu_indices(n_classes, 1)
-    if n_classes == 2:
-        first, second = second, first
-    seen = np.zeros((len(bias), n_classes), dtype=bool)
-    for sides, alone in ((first, -1.0), (second, 1.0)):
-        model, pair = np.nonzero((counts > 0) | (bias == alone))
-        seen[model, sides[pair]] = True
-    kept = seen[:, first] & seen[:, second]
-    made = LocalModels(
-        n_classes, seen.sum(axis=1), np.nonzero(seen)[1].astype(np.int32), counts[kept],
-        bias[kept], state["gammas"], state["index"], state["weight"], state["short"],
-    )  # fmt: skip
-    return made.__dict__

@@ -1,4 +1,4 @@
-"""Local model selection (section 4.3) and the generalisation bound of section 4.4.
+"""Local model selection (section 4.3).
 
 Definitions 3 and 4 choose for one query (kNNSVM), definition 5 for all local models (FaLK-SVMl).
 
@@ -47,7 +47,7 @@ HELD_OUT = (2_500, 20_000)
 BUDGET = 20_000_000_000
 
 
-#: The rows around a point, nearest first, and their classes: what one task of a cluster is sent.
+#: The rows around a point, nearest first, and their classes: what a task carries.
 Neighborhood = tuple[NDArray[Any], NDArray[np.int32]]
 
 
@@ -55,16 +55,16 @@ def neighborhoods(
     rows: NDArray[Any], labels: NDArray[np.int32], lists: NDArray[np.int32]
 ) -> list[Neighborhood]:
     """Return rows and classes of each list of neighbours."""
-    return [(rows[own], labels[own]) for own in lists]
+    return [(rows[members], labels[members]) for members in lists]
 
 
 def sizes_for(n_neighbors: int | str, n: int) -> list[int]:
     """Return the k that are tried on n rows: multiples of a given one, or those of "auto"."""
-    given = SIZES if n_neighbors == "auto" else [f * int(n_neighbors) for f in (1, 2, 4, 8)]
-    return sorted({min(k, n) for k in given})
+    sizes = SIZES if n_neighbors == "auto" else [f * int(n_neighbors) for f in (1, 2, 4, 8)]
+    return sorted({min(k, n) for k in sizes})
 
 
-def judges_of(n: int, k: int, n_cover: int | None) -> int:
+def n_judges(n: int, k: int, n_cover: int | None) -> int:
     """Return how many neighbourhoods judge a k: no more than there are centres, about."""
     n_inner = inner_of(k, n_cover)
     return min(max(N_CENTERS, _held_out(n) // n_inner), 2 * -(-n // n_inner))
@@ -79,61 +79,89 @@ def _held_out(n: int) -> int:
     return int(np.clip(n // 5, *HELD_OUT))
 
 
-def choose_parameters(
-    judges: Callable[[int, int], list[Neighborhood]], n: int, kernel: Any, sizes: list[int],
-    n_cover: int | None, n_jobs: int | None,
-) -> pd.DataFrame:  # fmt: skip
+class Grid:
+    """Cross-validates settings of k, C and percentile on some neighbourhoods (definition 5).
+
+    Parameters
+    ----------
+    neighborhoods_of : function of m and k
+        The neighbourhoods of the first m training rows in random order, k rows each.
+    n : int
+        Training rows in all.
+    kernel : kernel
+    n_cover : int or None
+        k', the inner points that are held out of a neighbourhood; None is half of k.
+    n_jobs : int or None
+
+    Attributes
+    ----------
+    entries : int
+        Kernel entries that all settings so far have taken.
+    """
+
+    def __init__(
+        self, neighborhoods_of: Callable[[int, int], list[Neighborhood]], n: int, kernel: Any,
+        n_cover: int | None, n_jobs: int | None,
+    ) -> None:  # fmt: skip
+        self.neighborhoods_of, self.n, self.kernel = neighborhoods_of, n, kernel
+        self.n_cover, self.n_jobs, self.entries = n_cover, n_jobs, 0
+
+    def errors(
+        self, k: int, percentiles: tuple[float, ...], costs: tuple[float, ...]
+    ) -> pd.DataFrame:
+        """Return the error of each setting with this k.
+
+        A third of the neighbourhoods judge all settings, the others the promising ones.
+        """
+        n_inner = inner_of(k, self.n_cover)
+        hoods = self.neighborhoods_of(n_judges(self.n, k, self.n_cover), k)
+        n_first = min(len(hoods), max(FIRST, len(hoods) // 3))
+        first = self._errors(hoods[:n_first], percentiles, costs, n_inner)
+        total, counts = first.sum(axis=0), np.full(first.shape[1:], n_first)
+        if n_first < len(hoods):
+            wanted = promising(first)
+            others = self._errors(hoods[n_first:], percentiles, costs, n_inner, wanted)
+            total, counts = total + others.sum(axis=0), counts + wanted * len(others)
+        return _table(k, total / counts, percentiles, costs, counts * n_inner)
+
+    def _errors(
+        self, hoods: list[Neighborhood], percentiles: tuple[float, ...], costs: tuple[float, ...],
+        n_inner: int, wanted: NDArray[np.bool_] | None = None,
+    ) -> NDArray[np.float64]:  # fmt: skip
+        """Return the errors in each neighbourhood, (neighbourhoods, percentiles, costs)."""
+        results = Parallel(n_jobs=self.n_jobs, prefer="threads")(
+            delayed(neighborhood_errors)(hood, self.kernel, percentiles, costs, n_inner, wanted)
+            for hood in hoods
+        )
+        self.entries += sum(entries for _, entries in results)
+        return np.array([errors for errors, _ in results])
+
+
+def choose_parameters(grid: Grid, sizes: list[int]) -> pd.DataFrame:
     """Cross-validate k, C and percentile; returns the errors, least k and C first.
 
     Columns: `n_neighbors, C, percentile, error` and `held_out`, the points an error rests on.
 
     Parameters
     ----------
-    judges : function of m and k
-        The neighbourhoods of the first m training rows in random order, k rows each.
-    n : int
-        Training rows in all.
+    grid : Grid
     sizes : list of int
         The k to try, rising.
-    n_cover : int or None
-        k', the inner points that are held out of a neighbourhood; None is half of k.
     """
     import pandas as pd
 
-    percentiles = PERCENTILES[::-1] if is_radial(kernel) else (50.0,)
+    percentiles = PERCENTILES[::-1] if is_radial(grid.kernel) else (50.0,)
     tables: list[pd.DataFrame] = []
-    least, rises, spent = np.inf, 0, 0
-
-    def tried(k: int, percentiles: tuple[float, ...], costs: tuple[float, ...]) -> Any:
-        n_inner, own = inner_of(k, n_cover), judges(judges_of(n, k, n_cover), k)
-
-        def errors(part: list[Neighborhood], wanted: NDArray[np.bool_] | None) -> Any:
-            results = Parallel(n_jobs=n_jobs, prefer="threads")(
-                delayed(neighborhood_errors)(judge, kernel, percentiles, costs, n_inner, wanted)
-                for judge in part
-            )
-            return np.array([wrong for wrong, _ in results]), sum(work for _, work in results)
-
-        n_first = min(len(own), max(FIRST, len(own) // 3))
-        found, spent = errors(own[:n_first], None)
-        total, counts = found.sum(axis=0), np.full(found.shape[1:], n_first)
-        if n_first < len(own):
-            kept = promising(found)
-            found, more = errors(own[n_first:], kept)
-            total, counts = total + found.sum(axis=0), counts + kept * len(found)
-            spent += more
-        return _table(k, total / counts, percentiles, costs, counts * n_inner), spent
-
+    least, rises = np.inf, 0
     for k in sizes:
-        table, work = tried(k, percentiles, COSTS)
-        tables.append(table)
-        spent += work
-        report(0.0, f"k = {k}: error {table['error'].min():.3f}")
-        rises = rises + 1 if table["error"].min() > least else 0
-        least = min(least, float(table["error"].min()))
-        if rises == 2 or spent > BUDGET:
+        tables.append(grid.errors(k, percentiles, COSTS))
+        lowest = float(tables[-1]["error"].min())
+        report(0.0, f"k = {k}: error {lowest:.3f}")
+        rises = rises + 1 if lowest > least else 0
+        least = min(least, lowest)
+        if rises == 2 or grid.entries > BUDGET:
             break
-    return _beyond(pd.concat(tables, ignore_index=True), tried)
+    return _beyond(pd.concat(tables, ignore_index=True), grid)
 
 
 def promising(errors: NDArray[np.float64]) -> NDArray[np.bool_]:
@@ -147,7 +175,7 @@ def promising(errors: NDArray[np.float64]) -> NDArray[np.bool_]:
     return (over.mean(axis=0) <= 2.0 * spread).reshape(errors.shape[1:])
 
 
-def _beyond(table: pd.DataFrame, tried: Any) -> pd.DataFrame:
+def _beyond(table: pd.DataFrame, grid: Grid) -> pd.DataFrame:
     """Follow the best C, then the best percentile, past the ends of the grid while it pays."""
     import pandas as pd
 
@@ -159,24 +187,24 @@ def _beyond(table: pd.DataFrame, tried: Any) -> pd.DataFrame:
                 break
             point = {"C": float(best["C"]), "percentile": float(best["percentile"])}
             point[name] = further
-            more, _ = tried(int(best["n_neighbors"]), (point["percentile"],), (point["C"],))
+            more = grid.errors(int(best["n_neighbors"]), (point["percentile"],), (point["C"],))
             table = pd.concat([table, more], ignore_index=True)
             if more["error"].min() >= best["error"]:
                 break
     return table
 
 
-def _further(name: str, known: pd.Series, best: float) -> float | None:
+def _further(name: str, tried: pd.Series, best: float) -> float | None:
     """Return the next value past the end that `best` stands at; None in the middle."""
-    if known.nunique() == 1:
+    if tried.nunique() == 1:
         return None
     if name == "C":
-        return best * 4.0 if best == known.max() else best / 4.0 if best == known.min() else None
-    return best / 10.0 if best == known.min() else 100.0 if known.max() == best < 100.0 else None
+        return best * 4.0 if best == tried.max() else best / 4.0 if best == tried.min() else None
+    return best / 10.0 if best == tried.min() else 100.0 if tried.max() == best < 100.0 else None
 
 
 def neighborhood_errors(
-    judge: Neighborhood, kernel: Any, percentiles: tuple[float, ...], costs: tuple[float, ...],
+    hood: Neighborhood, kernel: Any, percentiles: tuple[float, ...], costs: tuple[float, ...],
     n_inner: int, wanted: NDArray[np.bool_] | None = None,
 ) -> tuple[NDArray[np.float64], int]:  # fmt: skip
     """Return the k'-internal error of one neighbourhood, (percentiles, costs), and the work.
@@ -186,26 +214,26 @@ def neighborhood_errors(
     if wanted is None:
         wanted = np.ones((len(percentiles), len(costs)), dtype=np.bool_)
     wrong = np.zeros((len(percentiles), len(costs)), dtype=np.int64)
-    own, labels = judge
-    steps = most_steps(len(own))
-    present, codes = np.unique(labels, return_inverse=True)
-    if len(present) == 1:  # nothing to tell apart
+    rows, labels = hood
+    steps, members = most_steps(len(rows)), np.arange(len(rows), dtype=np.int32)
+    classes, codes = np.unique(labels, return_inverse=True)
+    if len(classes) == 1:  # nothing to tell apart
         return wrong / n_inner, 0
-    members, codes = np.arange(len(own), dtype=np.int32), codes.astype(np.int32)
+    codes = codes.astype(np.int32)
     if is_radial(kernel):
-        wide = own.astype(np.float64, copy=False)  # the loop is compiled for one type of rows
-        spent = errors_radial(
-            wide, codes, len(present), members, np.array(percentiles), np.array(costs), wanted,
+        wide = rows.astype(np.float64, copy=False)  # the loop is compiled for one type of rows
+        entries = errors_radial(
+            wide, codes, len(classes), members, np.array(percentiles), np.array(costs), wanted,
             N_FOLDS, n_inner, TOLERANCE, steps, wrong,
         )  # fmt: skip
-        return wrong / n_inner, spent
+        return wrong / n_inner, entries
     plain = kernel.plain if is_known(kernel) else kernel
-    K, diagonal = padded_kernel(plain, centred(plain, own)[0])
-    spent = errors_given(
-        members, codes, len(present), K, diagonal, np.array(costs), wanted[0], N_FOLDS, n_inner,
+    K, diagonal = padded_kernel(plain, centred(plain, rows)[0])
+    entries = errors_given(
+        members, codes, len(classes), K, diagonal, np.array(costs), wanted[0], N_FOLDS, n_inner,
         TOLERANCE, steps, wrong[0],
     )  # fmt: skip
-    return wrong / n_inner, spent
+    return wrong / n_inner, entries
 
 
 def choose_each(
@@ -221,8 +249,8 @@ def choose_each(
     percentiles = PERCENTILES[::-1] if is_radial(kernel) else (50.0,)
     grid = np.array([(C, p) for C in COSTS for p in percentiles])
     results = Parallel(n_jobs=n_jobs, prefer="threads")(
-        delayed(neighborhood_errors)(judge, kernel, percentiles, COSTS, n_inner)
-        for judge in neighborhoods(rows, labels, neighbors)
+        delayed(neighborhood_errors)(hood, kernel, percentiles, COSTS, n_inner)
+        for hood in neighborhoods(rows, labels, neighbors)
     )
     return grid[[int(np.argmin(errors.T)) for errors, _ in results]]
 
@@ -251,37 +279,3 @@ def _table(
     grid = [(k, C, p) for C in costs for p in percentiles]
     table = pd.DataFrame(grid, columns=["n_neighbors", "C", "percentile"])
     return table.assign(error=errors.T.ravel(), held_out=held_out.T.ravel())
-
-
-def risk_bound(n: int, k: int, error: float, complexity: float, eta: float = 0.05) -> float:
-    """Return the bound of eq. 13 on the risk of a local SVM, with probability 1 - eta.
-
-    Parameters
-    ----------
-    n, k : int
-        Training points, and points of the neighbourhood.
-    error : float
-        nu, the share of misclassified points in the neighbourhood.
-    complexity : float
-        h, the VC dimension of the local machines; d + 1 for hyperplanes.
-    eta : float
-
-    Notes
-    -----
-    A bound over 1 says nothing, and for small k / n it is over 1. With `error` held fixed it has a
-    pole where k / n equals gamma(n, 2): where it is least as k moves means nothing.
-
-    Examples
-    --------
-    >>> from kmviz.methods.falk.selection import risk_bound
-    >>> bool(risk_bound(10**6, 10**5, 0.05, 3) < risk_bound(10**6, 10**5, 0.15, 3))
-    True
-    """
-    # eq. 13: R <= (k/N nu + gamma(N, h)) / |k/N - gamma(N, 2)|
-    share = k / n
-    return (share * error + _gamma(n, complexity, eta)) / abs(share - _gamma(n, 2, eta))
-
-
-def _gamma(n: int, h: float, eta: float) -> float:
-    # theorem 6: gamma(N, h) = sqrt((h ln(2N/h + 1) - ln(eta/2)) / N)
-    return float(np.sqrt((h * np.log(2 * n / h + 1) - np.log(eta / 2)) / n))

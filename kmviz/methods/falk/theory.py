@@ -1,8 +1,8 @@
-"""What answering with the model of a centre costs against one trained around the query itself.
+"""The generalisation of local SVMs (section 4.4): a bound on their risk, and what locality costs.
 
-Section 4.4 writes FaLK-SVM's risk as kNNSVM's and a term lambda (eq. 14), whose expectation
-E[lambda] (eq. 15) the paper argues to be small and does not estimate. Rows with known classes
-estimate both.
+Eq. 13 bounds the risk of a local SVM. FaLK-SVM, which answers with the model of a centre, has
+kNNSVM's risk and a term lambda (eq. 14), whose expectation E[lambda] (eq. 15) the paper argues to
+be small and does not estimate. Rows with known classes estimate both.
 
 Departures. The largest lambda in a Voronoi cell is over all points there; here it is over the rows
 given that fall into it, so `expected` grows towards the paper's term as rows become many.
@@ -58,7 +58,7 @@ def locality_gap(fitted: FaLKClassifier, X: ArrayLike, y: ArrayLike) -> Locality
     --------
     >>> from sklearn.datasets import make_moons
     >>> from kmviz import FaLKClassifier
-    >>> from kmviz.methods.falk.gap import locality_gap
+    >>> from kmviz.methods.falk.theory import locality_gap
     >>> X, y = make_moons(600, noise=0.2, random_state=0)
     >>> clf = FaLKClassifier(40, random_state=0).fit(X[:500], y[:500])
     >>> gap = locality_gap(clf, X[500:], y[500:])
@@ -90,3 +90,37 @@ def lazy_outputs(fitted: FaLKClassifier, X: ArrayLike) -> NDArray[np.float64]:
         models = fitted._train(neighbors)
         found.append(fitted._evaluate(models, np.arange(len(rows)), rows))
     return np.concatenate(found)
+
+
+def risk_bound(n: int, k: int, error: float, complexity: float, eta: float = 0.05) -> float:
+    """Return the bound of eq. 13 on the risk of a local SVM, with probability 1 - eta.
+
+    Parameters
+    ----------
+    n, k : int
+        Training points, and points of the neighbourhood.
+    error : float
+        nu, the share of misclassified points in the neighbourhood.
+    complexity : float
+        h, the VC dimension of the local machines; d + 1 for hyperplanes.
+    eta : float
+
+    Notes
+    -----
+    A bound over 1 says nothing, and for small k / n it is over 1. With `error` held fixed it has a
+    pole where k / n equals gamma(n, 2): where it is least as k moves means nothing.
+
+    Examples
+    --------
+    >>> from kmviz.methods.falk.theory import risk_bound
+    >>> bool(risk_bound(10**6, 10**5, 0.05, 3) < risk_bound(10**6, 10**5, 0.15, 3))
+    True
+    """
+    # eq. 13: R <= (k/N nu + gamma(N, h)) / |k/N - gamma(N, 2)|
+    share = k / n
+    return (share * error + _gamma(n, complexity, eta)) / abs(share - _gamma(n, 2, eta))
+
+
+def _gamma(n: int, h: float, eta: float) -> float:
+    # theorem 6: gamma(N, h) = sqrt((h ln(2N/h + 1) - ln(eta/2)) / N)
+    return float(np.sqrt((h * np.log(2 * n / h + 1) - np.log(eta / 2)) / n))

@@ -17,6 +17,7 @@ ORDER = [
     {"methods"},
     {"io"},
     {"evaluation"},
+    {"charts"},
     {"figures", "cli"},
     {"ui"},
     {"pages"},
@@ -25,7 +26,7 @@ RANK = {name: rank for rank, names in enumerate(ORDER) for name in names}
 ANYWHERE = {"datasets"}
 ONLY_IN = {
     "numba": {"loops"},
-    "plotly": {"figures"},
+    "plotly": {"charts", "figures"},
     "streamlit": {"ui", "pages"},
 }
 
@@ -131,6 +132,9 @@ def test_imports_point_leftwards(path):
         ("kmviz.methods.nsv", "from . import anytime\nfrom .anytime import AnytimeClassifier"),
         ("kmviz.evaluation.cost", "def f():\n    from kmviz.figures import theme"),
         ("kmviz.figures.effort", "import kmviz.ui.state"),
+        ("kmviz.charts.nsv", "import kmviz.ui.state"),
+        ("kmviz.charts.nsv", "import streamlit as st"),
+        ("kmviz.evaluation.cost", "from kmviz.charts import theme"),
         ("kmviz.figures.effort", "import streamlit as st"),
         ("kmviz.methods.nsv", "import numba"),
         ("kmviz.ui.frame", "import plotly.graph_objects as go"),
@@ -150,6 +154,7 @@ def test_a_wrong_import_is_caught(module, source):
         ("kmviz.methods.nsv", "from .base import MachineClassifier\nfrom ..kernels import RBF"),
         ("kmviz.ui.frame", "from kmviz import datasets, figures\nimport streamlit"),
         ("pages.1_Nearest", "from kmviz import figures, ui\nimport streamlit as st"),
+        ("kmviz.charts.nsv", "from kmviz.evaluation.costs import cost"),
     ],
 )
 def test_a_right_import_passes(module, source):

@@ -1,102 +1,54 @@
-"""What a chart is made of: records of arrays, static or by position.
+"""What a chart is: axes, and layers of arrays on them, for one position or all of a slider.
 
-Numbers in a layer are arrays for all positions, arrays with the position as their first axis, or
-lists with one array for each position. Colours are the theme's slots (`theme.COLORS[0]`,
-`theme.INK`), symbols the theme's names.
+A column of a layer is an array for all positions, an array with one more axis (its first) for the
+position, or a list with one array for each position. Each class says in `columns` and `words`
+which of its fields are columns, and how many axes each has at one position. Colours are names
+(`theme.INK`). Two renderers read the same records: `charts.plotly` one position, `charts.live` all.
+
+Examples
+--------
+>>> from kmviz.charts import Chart, Line
+>>> chart = Chart(key="sum", alt="A sum.", layers=[Line(x=[0, 1], y=[[1, 2], [1, 3]])])
+>>> chart.at(1).layers[0].y
+[1, 3]
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import dataclass, fields
-from functools import cache
-from itertools import cycle
-from typing import Annotated, Any, ClassVar, get_type_hints
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any, ClassVar, Self
 
 import numpy as np
 from numpy.typing import NDArray
 
-from kmviz.figures import theme
-from kmviz.ui.live import columns
-from kmviz.ui.live.ticks import written
+from kmviz.charts import theme
 
-#: What the browser calls the theme's colours.
-_NAMES = {slot: f"categorical {i}" for i, slot in enumerate(theme.COLORS)} | {
-    theme.INK: "ink",
-    theme.FAINT: "faint",
-    theme.PAPER: "paper",
-}
-#: What a legend draws for each symbol.
-_GLYPHS = {"circle": "●", "diamond": "◆", "square": "■", "triangle-up": "▲", "star": "★", "x": "✕"}
-#: The code of a cell without a value.
-EMPTY = 255
-#: Whole numbers that lie no further apart are looked up in a table.
-_MOST_WHOLE = 1 << 20
-
-
-class _Numbers(int):
-    """So many axes a column of numbers has for one position."""
-
-
-class _Words(int):
-    """So many axes a column of words has for one position."""
-
-
-Number = Annotated[Any, _Numbers(0)]
-Row = Annotated[Any, _Numbers(1)]
-Grid = Annotated[Any, _Numbers(2)]
-Word = Annotated[Any, _Words(0)]
-Words = Annotated[Any, _Words(1)]
-Color = Annotated[str, "color"]
-Colors = Annotated[tuple[str, ...], "color"]
-
-
-def spec(record: Any, positions: int) -> dict[str, Any]:
-    """Return a layer or view as the browser reads it, columns by what its fields are said to be."""
-    kind: Any = type(record)
-    found: dict[str, Any] = {"kind": kind.__name__.lower()}
-    for name, mark in _marks(kind).items():
-        value = getattr(record, name)
-        if value is not None:
-            found[name] = _sent(value, mark, positions, f"{kind.__name__}: {name}")
-    return found
-
-
-@cache
-def _marks(kind: type) -> dict[str, Any]:
-    """What each field of a record is said to be; None for one that is sent as it is."""
-    hints = get_type_hints(kind, include_extras=True)
-    names = (entry.name for entry in fields(kind))
-    return {name: getattr(hints[name], "__metadata__", (None,))[0] for name in names}
-
-
-def _sent(value: Any, mark: Any, positions: int, name: str) -> Any:
-    if isinstance(value, Mapping):
-        return {key: _sent(part, mark, positions, f"{name} {key}") for key, part in value.items()}
-    if isinstance(mark, _Numbers):
-        return columns.numbers(value, mark, positions, name)
-    if isinstance(mark, _Words):
-        return columns.words(value, mark, positions, name)
-    if mark == "color":
-        return _NAMES[value] if isinstance(value, str) else [_NAMES[color] for color in value]
-    return value
+#: Room around what is drawn, as a part of its range.
+_ROOM = 0.04
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
-class Layer:
+class Record:
+    """Columns by position."""
+
+    columns: ClassVar[Mapping[str, int]] = {}
+    words: ClassVar[Mapping[str, int]] = {}
+
+    def at(self, position: int) -> Self:
+        """Return the same record with the columns of one position."""
+        axes = {**self.columns, **self.words}
+        found = {name: _at(getattr(self, name), axes[name], position, name) for name in axes}
+        return replace(self, **found)
+
+
+@dataclass(frozen=True, eq=False, kw_only=True)
+class Layer(Record):
     """What all layers have: whether they set the ranges of axes that were not given one."""
 
     across: ClassVar[tuple[str, ...]] = ("x",)
     upward: ClassVar[tuple[str, ...]] = ("y",)
     fits: bool = True
-
-    def spec(self, positions: int) -> dict[str, Any]:
-        """Return the layer as the browser reads it."""
-        return spec(self, positions)
-
-    def legend(self) -> list[dict[str, Any]]:
-        """Return what the legend says of it: a name, and a glyph in a colour or a scale."""
-        return []
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
@@ -108,38 +60,36 @@ class Points(Layer):
     group : number of each point's group, an index into `names`, `colors` and `symbols`; a group
         beyond them is not drawn
     names : what the legend says of each group; an empty name stands in no legend
+    symbols : of each group; "ring" is a circle that what lies below shows through
+    size : pixels across, of all points or of each
     id : what a click on a point reports; without it a click does nothing
     linked : whether ids are queries: one that is pointed at is ringed in the other pictures too
-    picked : the id that wears the star, -1 for none
+    picked : the id that is marked as the query, -1 for none
     hover : columns of numbers that the pointer shows, by name
     text : words that the pointer shows first
+    labels : words that stand above each point
     """
 
-    x: Row
-    y: Row
-    group: Row = None
+    columns: ClassVar = {"x": 1, "y": 1, "group": 1, "size": 1, "id": 1, "picked": 0, "hover": 1}
+    words: ClassVar = {"text": 1, "labels": 1}
+    x: Any
+    y: Any
+    group: Any = None
     names: tuple[str, ...] = ("",)
-    colors: Colors = theme.COLORS
-    symbols: tuple[str, ...] = theme.SYMBOLS[:4]
-    size: float = 7.0
+    colors: tuple[str, ...] = theme.COLORS
+    symbols: tuple[str, ...] = theme.SYMBOLS
+    size: Any = 7.0
     opacity: float = 0.8
-    id: Row = None
+    id: Any = None
     linked: bool = True
-    picked: Number = None
-    hover: Row = None
-    text: Words = None
+    picked: Any = None
+    hover: Any = None
+    text: Any = None
+    labels: Any = None
 
-    def spec(self, positions: int) -> dict[str, Any]:
-        """Return the layer with a colour and a symbol for each group."""
-        found = spec(self, positions)
-        for name in ("colors", "symbols"):
-            found[name] = [part for part, _ in zip(cycle(found[name]), self.names)]
-        return found | {"linked": self.linked and self.id is not None}
-
-    def legend(self) -> list[dict[str, Any]]:
-        """Return a glyph for each group that has a name."""
-        looks = zip(self.names, cycle(self.symbols), cycle(self.colors))
-        return [_entry(name, _GLYPHS[symbol], color) for name, symbol, color in looks if name]
+    def look(self, group: int) -> tuple[str, str]:
+        """Return colour and symbol of a group."""
+        return self.colors[group % len(self.colors)], self.symbols[group % len(self.symbols)]
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
@@ -151,40 +101,30 @@ class Line(Layer):
     dim_after : number of the vertex after which the line is faint
     """
 
-    x: Row
-    y: Row
+    columns: ClassVar = {"x": 1, "y": 1, "dim_after": 0}
+    x: Any
+    y: Any
     name: str = ""
-    color: Color = theme.INK
+    color: str = theme.INK
     width: float = 2.0
     dashed: bool = False
+    opacity: float = 1.0
     markers: bool = False
-    dim_after: Number = None
-
-    def spec(self, positions: int) -> dict[str, Any]:
-        """Return the layer, which can be pointed at as points of one group can."""
-        return spec(self, positions) | {"names": [self.name]}
-
-    def legend(self) -> list[dict[str, Any]]:
-        """Return a stroke, where the line has a name."""
-        return [_entry(self.name, "╌" if self.dashed else "━", self.color)][: bool(self.name)]
+    dim_after: Any = None
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
 class Band(Layer):
     """The area between two lines."""
 
-    upward: ClassVar[tuple[str, ...]] = ("low", "high")
-    x: Row
-    low: Row
-    high: Row
+    columns: ClassVar = {"x": 1, "low": 1, "high": 1}
+    upward: ClassVar = ("low", "high")
+    x: Any
+    low: Any
+    high: Any
     name: str = ""
-    color: Color = theme.COLORS[0]
+    color: str = theme.COLORS[0]
     opacity: float = 0.15
-
-    def legend(self) -> list[dict[str, Any]]:
-        """Return a square, about as strong as the area, where it has a name."""
-        entry = _entry(self.name, "■", self.color, max(0.35, self.opacity))
-        return [entry][: bool(self.name)]
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
@@ -196,16 +136,18 @@ class Rule(Layer):
     at_start : whether the word of a level line stands where the axis begins, not where it ends
     """
 
-    x: Number = None
-    y: Number = None
-    text: Word = None
-    color: Color = theme.INK
+    columns: ClassVar = {"x": 0, "y": 0}
+    words: ClassVar = {"text": 0}
+    x: Any = None
+    y: Any = None
+    text: Any = None
+    color: str = theme.INK
     dashed: bool = True
     at_start: bool = False
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
-class Reach(Layer):
+class Regions(Layer):
     """Who answers where: the pointer over a cell shows the spot that owns it.
 
     It shows the circle of the spot, and a click reports the number of the spot; where no circles
@@ -219,21 +161,21 @@ class Reach(Layer):
     text : what the pointer says of each spot
     """
 
-    owner: Grid
-    x: Row
-    y: Row
-    at_x: Row = None
-    at_y: Row = None
-    radius: Row = None
-    text: Words = None
-    color: Color = theme.INK
+    columns: ClassVar = {"owner": 2, "x": 1, "y": 1, "at_x": 1, "at_y": 1, "radius": 1}
+    words: ClassVar = {"text": 1}
+    owner: Any
+    x: Any
+    y: Any
+    at_x: Any = None
+    at_y: Any = None
+    radius: Any = None
+    text: Any = None
+    color: str = theme.INK
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
 class Heat(Layer):
     """A map of cells: `values` has (rows upwards, columns) as its last two axes.
-
-    Up to 255 distinct whole numbers are sent as they are; others as the nearest of 255 levels.
 
     Parameters
     ----------
@@ -244,70 +186,175 @@ class Heat(Layer):
     title : what the colours mean, in the legend
     """
 
-    values: Grid
-    x: Row
-    y: Row
+    columns: ClassVar = {"values": 2, "x": 1, "y": 1}
+    values: Any
+    x: Any
+    y: Any
     scale: str = "sequential"
     range: tuple[float, float] | None = None
     log: bool = False
     title: str = ""
     opacity: float = 1.0
 
-    def spec(self, positions: int) -> dict[str, Any]:
-        """Return the layer with codes for values, and for each code its value and shade."""
-        values = np.asarray(self.values)
-        low, high = self._ends()
-        codes, levels = _coded(values, low, high, self.log)
-        found = spec(self, positions)
-        found["values"] = columns.numbers(codes, 2, positions, "Heat: values")
-        across = np.log if self.log else np.asarray
-        part = (across(np.clip(levels, low, high)) - across(low)) / (across(high) - across(low))
-        return found | {
-            "levels": levels.astype("f4"),
-            "shades": part.astype("f4"),
-            "range": [float(low), float(high)],
-            "text": columns.words([f"{self.title} {written(n)}" for n in levels], 1, 1, "levels"),
-        }
+    def ends(self) -> tuple[float, float]:
+        """Return the values at the two ends of the colours."""
+        if self.range is not None:
+            return float(self.range[0]), float(self.range[1])
+        drawn = _flat(self.values)
+        drawn = drawn[np.isfinite(drawn) & ((drawn > 0) | (not self.log))]
+        low, high = (float(drawn.min()), float(drawn.max())) if drawn.size else (0.0, 1.0)
+        if self.scale == "diverging":
+            low, high = -max(-low, high), max(-low, high)
+        return (low, high) if high > low else (low, low + 1.0)
 
-    def legend(self) -> list[dict[str, Any]]:
-        """Return the scale with its ends, where it has a title."""
-        low, high = map(written, self._ends())
-        entry = {"name": f"{self.title} {low}", "scale": self.scale, "most": high}
-        return [entry | {"most": f"{high} (log)"} if self.log else entry][: bool(self.title)]
-
-    def _ends(self) -> tuple[float, float]:
-        """Return the values at the ends of the colours."""
-        return self.range or _ends(np.asarray(self.values), self.scale == "diverging")
+    def at(self, position: int) -> Self:
+        """Return the map of one position, coloured as all positions are."""
+        return replace(super().at(position), range=self.ends())
 
 
-def _entry(name: str, glyph: str, color: str, opacity: float = 1.0) -> dict[str, Any]:
-    return {"name": name, "glyph": glyph, "color": _NAMES[color], "opacity": opacity}
+@dataclass(frozen=True)
+class Axis:
+    """An axis: its title with the unit, and its range, of all positions where none is given.
+
+    Parameters
+    ----------
+    whole : whether it counts: no tick between two whole numbers
+    """
+
+    title: str = ""
+    range: tuple[float, float] | None = None
+    log: bool = False
+    hidden: bool = False
+    whole: bool = False
 
 
-def _ends(values: NDArray[Any], diverging: bool) -> tuple[float, float]:
-    drawn = values[np.isfinite(values)]
-    low, high = (float(drawn.min()), float(drawn.max())) if drawn.size else (0.0, 1.0)
-    if diverging:
-        high = max(-low, high)
-        low = -high
-    return (low, high) if high > low else (low, low + 1.0)
+@dataclass(frozen=True, eq=False, kw_only=True)
+class Chart(Record):
+    """Layers on two axes, drawn in the order given.
+
+    Parameters
+    ----------
+    key : the chart's name, in the page's contract
+    alt : what it shows, for those who cannot see it
+    title : one for all positions, or a list with one for each
+    equal : whether a unit is as long across as upwards
+    """
+
+    words: ClassVar = {"title": 0}
+    key: str
+    layers: Sequence[Layer]
+    alt: str
+    x: Axis = Axis()
+    y: Axis = Axis()
+    title: Any = ""
+    height: int = 300
+    equal: bool = False
+
+    def at(self, position: int) -> Self:
+        """Return the chart at one position, on the axes of all positions."""
+        x, y = self.ranged()
+        layers = [layer.at(position) for layer in self.layers]
+        return replace(super().at(position), layers=layers, x=x, y=y)
+
+    def ranged(self) -> tuple[Axis, Axis]:
+        """Return both axes with their ranges: what was given, or all that the layers draw."""
+        fitting = [layer for layer in self.layers if layer.fits]
+        across = (getattr(layer, name) for layer in fitting for name in layer.across)
+        upward = (getattr(layer, name) for layer in fitting for name in layer.upward)
+        return _ranged(self.x, across), _ranged(self.y, upward)
 
 
-def _coded(
-    values: NDArray[Any], low: float, high: float, log: bool
-) -> tuple[NDArray[np.uint8], NDArray[np.float64]]:
-    """Return the code of each value, and the value that each code stands for."""
-    if values.dtype.kind in "biu" and values.size:
-        places = values.astype(np.int64) - int(values.min())
-        present = np.zeros(min(int(places.max()), _MOST_WHOLE) + 1, bool)
-        present[np.minimum(places, _MOST_WHOLE)] = True
-        if len(present) <= _MOST_WHOLE and present.sum() <= EMPTY:
-            codes = (np.cumsum(present) - 1).astype(np.uint8)
-            return codes[places], (np.flatnonzero(present) + int(values.min())).astype(np.float64)
-    across = np.log if log else np.asarray
-    start, end = across(low), across(high)
-    with np.errstate(invalid="ignore", divide="ignore"):
-        part = (across(values.astype(np.float32)) - start) / (end - start)
-    nearest = np.rint(np.clip(part, 0.0, 1.0) * (EMPTY - 1))
-    levels = np.asarray((np.geomspace if log else np.linspace)(low, high, EMPTY), np.float64)
-    return np.where(np.isnan(nearest), EMPTY, nearest).astype(np.uint8), levels
+@dataclass(frozen=True, eq=False, kw_only=True)
+class Images(Record):
+    """A strip of small images, as many in a row as there is room for.
+
+    Parameters
+    ----------
+    bank : all images that any position shows, (number, height, width)
+    shown : which of the bank a position shows, in order; -1 for none
+    captions : one for each image shown; for all positions, or a list of them for each
+    groups : colour of the frame of each image shown, an index into the theme's; 255 for none
+    faint_after : how many images are drawn in full; those after are faint
+    scale : "grey", or "diverging" with nothing in the middle
+    id : what a click on an image of the bank reports
+    size : pixels of the longer side
+    together : a row has this many images, or they fill several rows; default: as many as fit
+    """
+
+    columns: ClassVar = {"shown": 1, "groups": 1, "faint_after": 0, "id": 1}
+    words: ClassVar = {"captions": 1, "title": 0}
+    key: str
+    bank: Any
+    shown: Any
+    alt: str
+    captions: Any = None
+    groups: Any = None
+    faint_after: Any = None
+    title: Any = ""
+    scale: str = "grey"
+    range: tuple[float, float] | None = None
+    id: Any = None
+    size: int = 72
+    together: int = 0
+
+    def ends(self) -> tuple[float, float]:
+        """Return the values at the two ends of the colours."""
+        bank = np.asarray(self.bank)
+        low, high = self.range or (float(bank.min(initial=0)), float(bank.max(initial=0)))
+        return (-max(-low, high), max(-low, high)) if self.scale == "diverging" else (low, high)
+
+
+def rows_of(values: Any, axes: int, name: str) -> Any:
+    """Return the rows of a column, one for each position; None where one row is for all.
+
+    Parameters
+    ----------
+    axes : how many axes the column has at one position
+    """
+    if isinstance(values, list | tuple):  # its rows may have any lengths
+        depth = 1 + (np.ndim(values[0]) if len(values) else axes - 1)
+    else:
+        depth = np.ndim(values)
+    if depth == axes + 1:
+        return values
+    if depth == axes or (depth == 0 and axes == 1):  # a number that is for all points
+        return None
+    raise ValueError(
+        f"{name} has {depth} axes: give {axes} for all positions of the slider, or {axes + 1} "
+        "with the position first"
+    )
+
+
+def _at(values: Any, axes: int, position: int, name: str) -> Any:
+    if isinstance(values, Mapping):
+        return {key: _at(part, axes, position, f"{name} {key}") for key, part in values.items()}
+    rows = None if values is None else rows_of(values, axes, name)
+    return values if rows is None else rows[position]
+
+
+def _flat(values: Any) -> NDArray[np.float64]:
+    """Return all numbers of a column, of all positions."""
+    if isinstance(values, list | tuple):
+        parts = [np.ravel(np.asarray(part, dtype=np.float64)) for part in values]
+        return np.concatenate([np.zeros(0), *parts])
+    return np.ravel(np.asarray(values, dtype=np.float64))
+
+
+def _ranged(axis: Axis, columns: Iterator[Any]) -> Axis:
+    if axis.range is not None:
+        return axis
+    drawn = [_flat(values) for values in columns if values is not None]
+    values = np.concatenate([np.zeros(0), *drawn])
+    values = values[np.isfinite(values) & ((values > 0) | (not axis.log))]
+    return replace(axis, range=_roomy(values, axis.log))
+
+
+def _roomy(values: NDArray[Any], log: bool) -> tuple[float, float]:
+    if not values.size:
+        return (1.0, 10.0) if log else (0.0, 1.0)
+    low, high = float(values.min()), float(values.max())
+    if log:
+        room = (high / low) ** _ROOM if high > low else 1.5
+        return low / room, high * room
+    room = _ROOM * (high - low) or 0.5
+    return low - room, high + room

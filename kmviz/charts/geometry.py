@@ -22,7 +22,7 @@ def contour(values: ArrayLike, x: ArrayLike, y: ArrayLike, level: float = 0.0) -
 
     Examples
     --------
-    >>> from kmviz.figures.outlines import contour
+    >>> from kmviz.charts.geometry import contour
     >>> contour([[-1, 1], [-1, 1]], [0, 1], [0, 1]).tolist()
     [[0.5, 0.0], [0.5, 1.0]]
     """
@@ -48,7 +48,7 @@ def borders(labels: ArrayLike, x: ArrayLike, y: ArrayLike) -> NDArray:
 
     Examples
     --------
-    >>> from kmviz.figures.outlines import borders
+    >>> from kmviz.charts.geometry import borders
     >>> borders([[0, 1], [0, 1]], [0, 1], [0, 1]).tolist()
     [[0.5, -0.5], [0.5, 1.5]]
     """

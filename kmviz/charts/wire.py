@@ -1,30 +1,223 @@
-"""Numbers and words by position: what stays the same is stored once.
+"""What the canvas reads of a chart: all its positions, as one run of bytes.
 
-A column is static (one row for all positions), stacked (axis 0 is the position) or a list with
-one array for each position, of any lengths. Rows that repeat are stored once.
+Rows that repeat are stored once, equal arrays lie in one place, and numbers take as few bytes as
+hold them: 2,000 points with output, steps and group over 51 positions are 0.6 MB, a map of 80 x 80
+cells over as many 0.3 MB.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import json
+from collections.abc import Mapping, Sequence
+from dataclasses import fields
+from functools import singledispatch
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from kmviz.charts import theme
+from kmviz.charts.chart import (
+    Axis,
+    Band,
+    Chart,
+    Heat,
+    Images,
+    Layer,
+    Line,
+    Points,
+    Record,
+    rows_of,
+)
+
 #: Kinds of integers that a browser can read in place, smallest first.
 INTEGERS = ("u1", "i1", "u2", "i2", "i4")
+#: What a legend draws for each symbol.
+_GLYPHS = {
+    "circle": "●", "diamond": "◆", "square": "■", "triangle-up": "▲", "star": "★", "x": "✕",
+    "ring": "○",
+}  # fmt: skip
+#: The code of a cell without a value.
+EMPTY = 255
+#: Whole numbers that lie no further apart are looked up in a table.
+_MOST_WHOLE = 1 << 20
+_NAMED = {*theme.COLORS, theme.INK, theme.FAINT, theme.PAPER}
+_ALIGNED = 8
 
 
-def numbers(values: Any, base: int, positions: int, name: str) -> dict[str, NDArray[Any]]:
+def spec(view: Chart | Images, positions: int) -> dict[str, Any]:
+    """Return a chart or a strip of images as the canvas reads it."""
+    if isinstance(view, Images):
+        return _strip(view, positions)
+    layers = [_layer(layer, positions) for layer in view.layers]
+    for sent in layers:
+        if view.equal and sent["kind"] == "line":
+            del sent["names"]  # on a map one points at what lies below its lines
+        elif sent["kind"] in ("points", "line") and not (
+            view.equal or view.x.hidden or sent.get("hover") or "text" in sent
+        ):
+            sent["hover"] = {view.x.title: sent["x"], view.y.title: sent["y"]}
+    x, y = view.ranged()
+    return _fields(view, positions) | {
+        "layers": layers,
+        "legend": [entry for layer in view.layers for entry in _legend(layer)],
+        "x": _axis(x),
+        "y": _axis(y),
+    }
+
+
+def _axis(axis: Axis) -> dict[str, Any]:
+    low, high = axis.range or (0.0, 1.0)
+    return {**vars(axis), "range": [float(low), float(high)]}
+
+
+def _fields(record: Record, positions: int) -> dict[str, Any]:
+    """Return the fields of a record, its columns packed by position."""
+    kind = type(record).__name__
+    found: dict[str, Any] = {"kind": kind.lower()}
+    for name in (entry.name for entry in fields(record)):
+        value = getattr(record, name)
+        if value is not None:
+            found[name] = _field(record, name, value, positions, f"{kind}: {name}")
+    return found
+
+
+def _field(record: Record, name: str, value: Any, positions: int, said: str) -> Any:
+    if isinstance(value, Mapping):
+        parts = value.items()
+        return {k: _field(record, name, v, positions, f"{said} {k}") for k, v in parts}
+    if name in record.columns:
+        return numbers(value, record.columns[name], positions, said)
+    if name in record.words:
+        return words(value, record.words[name], positions, said)
+    return value
+
+
+@singledispatch
+def _layer(layer: Layer, positions: int) -> dict[str, Any]:
+    """Return a layer as the canvas reads it."""
+    found = _fields(layer, positions)
+    _check_colors([found[name] for name in ("color",) if name in found])
+    return found
+
+
+@_layer.register
+def _(layer: Line, positions: int) -> dict[str, Any]:
+    _check_colors([layer.color])  # it can be pointed at as points of one group can
+    return _fields(layer, positions) | {"names": [layer.name]}
+
+
+@_layer.register
+def _(layer: Points, positions: int) -> dict[str, Any]:
+    looks = [layer.look(group) for group in range(len(layer.names))]
+    _check_colors(color for color, _ in looks)
+    return _fields(layer, positions) | {
+        "colors": [color for color, _ in looks],
+        "symbols": [symbol for _, symbol in looks],
+        "linked": layer.linked and layer.id is not None,
+    }
+
+
+@_layer.register
+def _(layer: Heat, positions: int) -> dict[str, Any]:
+    """Up to 255 distinct whole numbers are sent as they are; others as the nearest of 255."""
+    low, high = layer.ends()
+    codes, levels = _coded(np.asarray(layer.values), low, high, layer.log)
+    across = np.log if layer.log else np.asarray
+    part = (across(np.clip(levels, low, high)) - across(low)) / (across(high) - across(low))
+    plain = {**vars(layer), "values": codes}
+    return _fields(Heat(**plain), positions) | {
+        "levels": levels.astype("f4"),
+        "shades": part.astype("f4"),
+        "range": [low, high],
+    }
+
+
+def _strip(view: Images, positions: int) -> dict[str, Any]:
+    bank = np.asarray(view.bank)
+    if bank.ndim != 3:
+        raise ValueError(f"Images: bank has {bank.ndim} axes, give (number, height, width)")
+    low, high = view.ends()
+    part = (bank.astype(np.float32) - low) / ((high - low) or 1.0)
+    found = _fields(view, positions)
+    return found | {
+        "bank": np.rint(np.clip(part, 0.0, 1.0) * 254).astype(np.uint8).ravel(),
+        "shape": bank.shape[1:],
+        "most": int(np.diff(found["shown"]["starts"]).max(initial=0)),
+        "names": [""],
+        "linked": view.id is not None,
+        "reach": 0.6 * view.size,
+    }
+
+
+def _check_colors(names: Any) -> None:
+    for name in names:
+        if name not in _NAMED:
+            raise ValueError(f"a colour must be one of {sorted(_NAMED)}; got {name!r}.")
+
+
+@singledispatch
+def _legend(layer: Layer) -> list[dict[str, Any]]:
+    """Return what the legend says of a layer: a name, and a glyph in a colour or a scale."""
+    return []
+
+
+@_legend.register
+def _(layer: Points) -> list[dict[str, Any]]:
+    looks = [(name, *layer.look(group)) for group, name in enumerate(layer.names)]
+    return [_entry(name, _GLYPHS[symbol], color) for name, color, symbol in looks if name]
+
+
+@_legend.register
+def _(layer: Line) -> list[dict[str, Any]]:
+    return [_entry(layer.name, "╌" if layer.dashed else "━", layer.color)][: bool(layer.name)]
+
+
+@_legend.register
+def _(layer: Band) -> list[dict[str, Any]]:
+    entry = _entry(layer.name, "■", layer.color, max(0.35, layer.opacity))
+    return [entry][: bool(layer.name)]
+
+
+@_legend.register
+def _(layer: Heat) -> list[dict[str, Any]]:
+    low, high = layer.ends()
+    return [{"name": layer.title, "scale": layer.scale, "ends": [low, high]}][: bool(layer.title)]
+
+
+def _entry(name: str, glyph: str, color: str, opacity: float = 1.0) -> dict[str, Any]:
+    return {"name": name, "glyph": glyph, "color": color, "opacity": opacity}
+
+
+def _coded(
+    values: NDArray[Any], low: float, high: float, log: bool
+) -> tuple[NDArray[np.uint8], NDArray[np.float64]]:
+    """Return the code of each value, and the value that each code stands for."""
+    if values.dtype.kind in "biu" and values.size:
+        places = values.astype(np.int64) - int(values.min())
+        present = np.zeros(min(int(places.max()), _MOST_WHOLE) + 1, bool)
+        present[np.minimum(places, _MOST_WHOLE)] = True
+        if len(present) <= _MOST_WHOLE and present.sum() <= EMPTY:
+            codes = (np.cumsum(present) - 1).astype(np.uint8)
+            return codes[places], (np.flatnonzero(present) + int(values.min())).astype(np.float64)
+    across = np.log if log else np.asarray
+    start, end = across(low), across(high)
+    with np.errstate(invalid="ignore", divide="ignore"):
+        part = (across(values.astype(np.float32)) - start) / (end - start)
+    nearest = np.rint(np.clip(part, 0.0, 1.0) * (EMPTY - 1))
+    levels = np.asarray((np.geomspace if log else np.linspace)(low, high, EMPTY), np.float64)
+    return np.where(np.isnan(nearest), EMPTY, nearest).astype(np.uint8), levels
+
+
+def numbers(values: Any, axes: int, positions: int, name: str) -> dict[str, NDArray[Any]]:
     """Return the distinct rows of a column one after another, and which row each position reads.
 
     Parameters
     ----------
-    values : an array with `base` axes for all positions, with one more (first) axis for each of
+    values : an array with `axes` axes for all positions, with one more (first) axis for each of
         them, or a list with an array for each
     """
-    rows = _rows(values, base, positions, name)
+    rows = _rows(values, axes, positions, name)
     kind = smallest(rows)
     places: dict[bytes, int] = {}
     index = [places.setdefault(row.astype(kind).tobytes(), len(places)) for row in rows]
@@ -36,16 +229,16 @@ def numbers(values: Any, base: int, positions: int, name: str) -> dict[str, NDAr
     }
 
 
-def words(values: Any, base: int, positions: int, name: str) -> dict[str, Any]:
+def words(values: Any, axes: int, positions: int, name: str) -> dict[str, Any]:
     """Return the distinct words of a column, and the column of their numbers."""
-    rows = [values] if _is_static_text(values, base) else list(values)
-    texts = [[row] if isinstance(row, str) else [str(word) for word in row] for row in rows]
+    rows = rows_of(values, axes, name)
+    texts = [[row] if isinstance(row, str) else row for row in ([values] if rows is None else rows)]
     table: dict[str, int] = {}
     codes = [
-        np.array([table.setdefault(word, len(table)) for word in row], dtype=np.int64)
+        np.array([table.setdefault(str(word), len(table)) for word in row], dtype=np.int64)
         for row in texts
     ]
-    column = codes[0] if len(codes) == 1 and _is_static_text(values, base) else codes
+    column = codes[0] if rows is None else codes
     return {"words": list(table), "codes": numbers(column, 1, positions, name)}
 
 
@@ -59,25 +252,60 @@ def smallest(rows: Sequence[NDArray[Any]]) -> str:
     return next(fitting, "f4")
 
 
-def _rows(values: Any, base: int, positions: int, name: str) -> list[NDArray[Any]]:
-    if isinstance(values, (list, tuple)) and base and len(values) and np.ndim(values[0]) == base:
-        rows = [np.asarray(row) for row in values]
-    else:
-        array = np.asarray(values)
-        if array.ndim == base:
-            return [array.ravel()]
-        rows = list(array)
-        if array.ndim != base + 1:
-            raise ValueError(
-                f"{name} has {array.ndim} axes: give {base} for all positions of the slider, or "
-                f"{base + 1} with the position first"
-            )
+def _rows(values: Any, axes: int, positions: int, name: str) -> list[NDArray[Any]]:
+    rows = rows_of(values, axes, name)
+    if rows is None:
+        return [np.ravel(np.asarray(values))]
     if len(rows) != positions:
         raise ValueError(f"{name} has {len(rows)} positions, the slider {positions}")
-    return [row.ravel() for row in rows]
+    return [np.ravel(np.asarray(row)) for row in rows]
 
 
-def _is_static_text(values: Any, base: int) -> bool:
-    if base == 0:
-        return isinstance(values, str)
-    return len(values) == 0 or isinstance(values[0], str)
+def pack(spec: dict[str, Any]) -> bytes:
+    """Return the bytes of a view.
+
+    Four bytes say how long the header is. In the header an array is its kind, where it begins
+    after the header, and how many numbers it holds. Equal arrays lie in one place.
+    """
+    parts: dict[bytes, int] = {}
+    header = json.dumps(_placed(spec, parts), allow_nan=False, separators=(",", ":")).encode()
+    header += b" " * (-(len(header) + 4) % _ALIGNED)
+    return len(header).to_bytes(4, "little") + header + b"".join(parts)
+
+
+def unpack(blob: bytes) -> dict[str, Any]:
+    """Return what `pack` was given: for tests, and for looking at what a page sent."""
+    length = int.from_bytes(blob[:4], "little")
+    return _found(json.loads(blob[4 : 4 + length]), blob[4 + length :])
+
+
+def at(column: dict[str, Any], position: int) -> Any:
+    """Return what an unpacked column holds for a position: an array, or a list of words."""
+    if "words" in column:
+        return [column["words"][code] for code in at(column["codes"], position)]
+    index = column["index"]
+    row = int(index[position if len(index) > 1 else 0])
+    return column["data"][column["starts"][row] : column["starts"][row + 1]]
+
+
+def _placed(value: Any, parts: dict[bytes, int]) -> Any:
+    if isinstance(value, dict):
+        return {name: _placed(part, parts) for name, part in value.items() if part is not None}
+    if isinstance(value, (list, tuple)):
+        return [_placed(part, parts) for part in value]
+    if isinstance(value, np.ndarray):
+        content = value.astype(value.dtype.newbyteorder("<"), copy=False).tobytes()
+        content += b"\0" * (-len(content) % _ALIGNED)
+        begins = parts.setdefault(content, sum(map(len, parts)))
+        return {"array": value.dtype.str[1:], "begins": begins, "size": value.size}
+    return value.item() if isinstance(value, np.generic) else value
+
+
+def _found(value: Any, content: bytes) -> Any:
+    if isinstance(value, list):
+        return [_found(part, content) for part in value]
+    if not isinstance(value, dict):
+        return value
+    if "array" in value:
+        return np.frombuffer(content, "<" + value["array"], value["size"], value["begins"])
+    return {name: _found(part, content) for name, part in value.items()}

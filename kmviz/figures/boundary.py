@@ -3,49 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 import plotly.graph_objects as go
 from numpy.typing import NDArray
 
+from kmviz.charts.plane import Plane
 from kmviz.figures import theme
 
 #: Spans of the two axes up to this ratio are drawn to one scale.
 MOST_UNEVEN = 2.5
-
-
-@dataclass(frozen=True, eq=False)
-class Plane:
-    """What there is to draw of a two-class problem in two dimensions.
-
-    Parameters
-    ----------
-    points, labels : arrays of shape (n, 2) and (n,)
-        Training rows and their labels, -1 or +1.
-    vectors, weights : arrays of shape (m, 2) and (m,)
-        Support vectors and their beta.
-    queries : array of shape (q, 2)
-        Test rows; a click on the map picks the nearest.
-    class_names : the names of -1 and of +1
-    axes : the names of the two axes
-    x, y, values : the grid and the decision function on it, (len(y), len(x)); None where the
-        plane is a projection of more dimensions
-    title : what the plane is, if it is not the whole space
-    """
-
-    points: NDArray
-    labels: NDArray
-    vectors: NDArray
-    weights: NDArray
-    queries: NDArray
-    class_names: tuple[str, str]
-    axes: tuple[str, str]
-    x: NDArray | None = None
-    y: NDArray | None = None
-    values: NDArray | None = None
-    title: str | None = None
 
 
 def boundary(

@@ -10,7 +10,8 @@ import pandas as pd
 import plotly.graph_objects as go
 from numpy.typing import NDArray
 
-from kmviz.figures import outlines, theme
+from kmviz.charts import geometry
+from kmviz.figures import theme
 from kmviz.figures.boundary import Plane, click_layer, equal_axes, query_mark, training_points
 from kmviz.traces import LocalMap
 
@@ -50,7 +51,7 @@ def _regions(plane: Plane, local: LocalMap) -> theme.Trace:
     assert local.regions is not None
     assert plane.x is not None
     assert plane.y is not None
-    lines = theme.light(outlines.borders(local.regions, plane.x, plane.y))
+    lines = theme.light(geometry.borders(local.regions, plane.x, plane.y))
     return theme.trace(
         "scatter", x=lines[:, 0], y=lines[:, 1], mode="lines", name="borders between models",
         hoverinfo="skip", line={"width": 0.7, "color": theme.INK}, opacity=0.35,

@@ -9,7 +9,8 @@ import pandas as pd
 import plotly.graph_objects as go
 from numpy.typing import NDArray
 
-from kmviz.figures import outlines, theme
+from kmviz.charts import geometry
+from kmviz.figures import theme
 from kmviz.figures.boundary import Plane, click_layer, equal_axes, query_mark, training_points
 from kmviz.traces import Partition, TreeTrace
 
@@ -169,7 +170,7 @@ def _strength(output: NDArray[Any]) -> NDArray[np.int8]:
 
 def _borders(x: NDArray[Any], y: NDArray[Any], partition: Partition) -> theme.Trace:
     """The lines between leaves, broken between one and the next."""
-    line = outlines.borders(partition.leaf, x, y)
+    line = geometry.borders(partition.leaf, x, y)
     return theme.trace(
         "scatter", x=theme.light(line[:, 0]), y=theme.light(line[:, 1]), mode="lines",
         name="borders of leaves", hoverinfo="skip", opacity=0.35,

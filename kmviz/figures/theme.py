@@ -16,6 +16,7 @@ import plotly.graph_objects as go
 from numpy.typing import ArrayLike, NDArray
 from plotly.offline import get_plotlyjs
 
+from kmviz.charts.plane import MOST_POINTS as MOST_POINTS, thinned as thinned
 from kmviz.figures.chart import Chart
 
 #: Ten categorical slots. The first two are the two classes.
@@ -101,9 +102,8 @@ THEMES = {"light": _PRINTED, "dark": _AT_NIGHT}
 #: Kinds of traces that have no entry in the legend unless they ask for one.
 _NO_LEGEND = ("contour", "heatmap")
 
-#: Up to this many points a chart is SVG, above it WebGL; above MOST_POINTS it is a sample.
+#: Up to this many points a chart is SVG, above it WebGL; above it WebGL.
 SVG_POINTS = 2_000
-MOST_POINTS = 50_000
 #: Up to so many decades a logarithmic axis has ticks at 2 and 5 of each.
 MOST_DECADES = 3
 #: So many points on one another look like more.
@@ -121,13 +121,6 @@ def trace(kind: str, **options: Any) -> Trace:
 def scatter(n_points: int, **options: Any) -> Trace:
     """Return a scatter trace of the kind that draws `n_points` (of the whole chart) smoothly."""
     return trace("scatter" if n_points <= SVG_POINTS else "scattergl", **options)
-
-
-def thinned(n_rows: int, most: int = MOST_POINTS, seed: int = 0) -> NDArray[np.intp]:
-    """Return the rows to draw: all of them, or a sorted sample of `most`."""
-    if n_rows <= most:
-        return np.arange(n_rows)
-    return np.sort(np.random.default_rng(seed).choice(n_rows, most, replace=False))
 
 
 def uncovered(x: ArrayLike, y: ArrayLike) -> NDArray[np.intp]:

@@ -8,10 +8,10 @@ import numpy as np
 import streamlit as st
 from numpy.typing import NDArray
 
-from kmviz.figures import theme
+from kmviz.charts import Axis, Band, Chart, Line, Points, Rule, theme
 from kmviz.figures.anytime import is_certain, reach
 from kmviz.traces import AnytimeTrace, Frames
-from kmviz.ui import anytime, live
+from kmviz.ui import anytime, pictures
 from kmviz.ui.fitted import Shown, frames
 from kmviz.ui.maps import effort_view
 from kmviz.ui.work import Shelf
@@ -30,7 +30,7 @@ def slider(now: Shown) -> int:
     record = anytime.trace(now)
     key = (now.key, steps, now.problem.query)
     views, numbers, note = _views.get(key, lambda: _made(now, fixed, here, record), "Every step")
-    return live.show(
+    return pictures.show(
         "step",
         "Step k",
         steps,
@@ -40,7 +40,7 @@ def slider(now: Shown) -> int:
         note=note,
         columns=len(views),
         help="A deadline: what is known of f(x) after that many kernel values.",
-        on_click=live.pick,
+        on_click=pictures.pick,
     )
 
 
@@ -72,27 +72,27 @@ def _numbers(now: Shown, frames: Frames) -> dict[str, Any]:
     }
 
 
-def _closing(now: Shown, steps: tuple[int, ...], record: AnytimeTrace) -> live.Chart:
+def _closing(now: Shown, steps: tuple[int, ...], record: AnytimeTrace) -> Chart:
     """The interval up to the step, in another colour from where the sign is certain."""
     last = min(len(record.partial) - 1, max(2 * record.stop, 12))
     top = reach(record, last)
     certain = record.stop if is_certain(record, record.stop) else len(record.partial)
     seen = [min(step, last) for step in steps]
     stop = [certain if step >= certain else np.nan for step in steps]
-    return live.Chart(
+    return Chart(
         key="bounds",
         alt="The interval that holds f(x), up to the step, and where the sign became certain.",
         title=f"Query {now.problem.query}: the interval closes on f(x)",
-        x=live.Axis("kernel values computed, k", (-0.02 * last, 1.04 * last), whole=True),
-        y=live.Axis("f(x)", (-top, top)),
+        x=Axis("kernel values computed, k", (-0.02 * last, 1.04 * last), whole=True),
+        y=Axis("f(x)", (-top, top)),
         layers=[
             _band(record, [np.arange(min(k, certain) + 1) for k in seen], top, "holds f(x)", 5),
             _band(record, [np.arange(certain, k + 1) for k in seen], top, "sign certain", 2),
-            live.Line(x=[0, 1.04 * last], y=[0, 0], width=3.5),
-            live.Line(x=[[k, k] for k in steps], y=_ends(record, steps, top), width=4.0,
+            Line(x=[0, 1.04 * last], y=[0, 0], width=3.5),
+            Line(x=[[k, k] for k in steps], y=_ends(record, steps, top), width=4.0,
                       color=theme.COLORS[4], name="known now", markers=True),
-            live.Rule(y=float(record.exact), text=f"f(x) = {record.exact:.3g}"),
-            live.Rule(x=stop, text=[f"certain at {certain}"] * len(steps)),
+            Rule(y=float(record.exact), text=f"f(x) = {record.exact:.3g}"),
+            Rule(x=stop, text=[f"certain at {certain}"] * len(steps)),
         ],
     )  # fmt: skip
 
@@ -100,7 +100,7 @@ def _closing(now: Shown, steps: tuple[int, ...], record: AnytimeTrace) -> live.C
 def _band(record: AnytimeTrace, drawn: list[NDArray], top: float, name: str, slot: int) -> Any:
     """The interval at the steps drawn, as far as it can be seen."""
     low, high = (_seen(bound, top) for bound in (record.lower, record.upper))
-    return live.Band(
+    return Band(
         x=drawn, low=[low[k] for k in drawn], high=[high[k] for k in drawn], name=name,
         color=theme.COLORS[slot], opacity=0.35,
     )  # fmt: skip
@@ -115,23 +115,23 @@ def _seen(bounds: NDArray[Any], top: float) -> NDArray[np.float32]:
     return np.clip(bounds, -2 * top, 2 * top).astype(np.float32)
 
 
-def _effort(now: Shown, frames: Frames) -> live.Chart:
+def _effort(now: Shown, frames: Frames) -> Chart:
     """What each query takes in the end; those that are decided by now are lit."""
     reading = now.study.read()
-    return live.Chart(
+    return Chart(
         key="steps",
         alt="Output of each query against the kernel values it takes; those decided are lit.",
         title="Every query, lit once it is decided",
-        x=live.Axis("output f(x)"),
-        y=live.Axis("kernel values (log scale)", log=True),
+        x=Axis("output f(x)"),
+        y=Axis("kernel values (log scale)", log=True),
         layers=[
-            live.Points(
+            Points(
                 x=reading.exact.astype(np.float32), y=np.maximum(reading.steps, 1),
                 group=frames.decided.astype(np.uint8), names=("not yet", "decided"),
                 colors=(theme.FAINT, theme.COLORS[2]), symbols=("circle", "circle"), size=6,
                 opacity=0.7, id=now.rows, picked=now.problem.query,
                 hover={"query": now.rows, "kernel values": reading.steps},
             ),
-            live.Rule(x=0.0, dashed=False),
+            Rule(x=0.0, dashed=False),
         ],
     )  # fmt: skip

@@ -10,7 +10,7 @@ import pandas as pd
 import streamlit as st
 
 from kmviz.evaluation.catalogue import title_of
-from kmviz.ui import live, maps
+from kmviz.ui import maps, pictures
 from kmviz.ui.compare import Measurements
 from kmviz.ui.plane import grid
 from kmviz.ui.problem import Problem
@@ -52,4 +52,4 @@ def efforts(problem: Problem, known: Measurements, table: pd.DataFrame) -> None:
             for name, strip in strips.items()
         ]
     columns = 4 if problem.is_plane else 1
-    live.show("effort_map", "", [0], 0, views, columns=columns, on_click=live.pick)
+    pictures.show("effort_map", "", [0], 0, views, columns=columns, on_click=pictures.pick)

@@ -13,8 +13,8 @@ import pandas as pd
 import streamlit as st
 from numpy.typing import NDArray
 
+from kmviz.charts.geometry import contour
 from kmviz.figures import falk as figures
-from kmviz.figures.outlines import contour
 from kmviz.methods.falk import FaLKClassifier
 from kmviz.methods.falk.theory import LocalityGap, locality_gap
 from kmviz.traces import LocalMap, LocalModel, LocalReading, LocalTrace

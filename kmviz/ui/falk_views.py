@@ -10,9 +10,9 @@ import numpy as np
 import streamlit as st
 from numpy.typing import NDArray
 
-from kmviz.figures import outlines, theme
+from kmviz.charts import Axis, Chart, Images, Line, Points, Regions, Rule, geometry, theme
 from kmviz.traces import LocalModel
-from kmviz.ui import falk, falk_words, live, maps, state
+from kmviz.ui import falk, falk_words, maps, pictures, state
 from kmviz.ui.plane import grid, plane
 from kmviz.ui.problem import Problem
 from kmviz.ui.why import counted
@@ -75,7 +75,7 @@ def slider(problem: Problem, page: falk.Page) -> None:
             number = int(np.argmin(gaps))
         state.put(query=number)
 
-    live.show(
+    pictures.show(
         "k", "Neighbours k", [size.k for size in sizes], here, [*views, _sweep(problem, table)],
         numbers=_numbers(problem, table),
         columns=len(views) + 1,
@@ -104,7 +104,7 @@ def _over_plane(problem: Problem, clf: Any) -> Asked:
     return Asked(
         owner=owner.reshape(shape),
         steps=counts[owner].reshape(shape),
-        line=outlines.contour(clf.decision_function(rows).reshape(shape), x, y),
+        line=geometry.contour(clf.decision_function(rows).reshape(shape), x, y),
         centers=clf.rows_[clf.centers_].astype(np.float32),
         radii=clf.radii()[:, 1].astype(np.float32),
         words=[_said(count, clf.n_neighbors_) for count in counts.tolist()],
@@ -113,7 +113,7 @@ def _over_plane(problem: Problem, clf: Any) -> Asked:
 
 def _map(
     problem: Problem, asked: list[Asked], homes: list[LocalModel], sizes: list[falk.Size]
-) -> live.Chart:
+) -> Chart:
     x, y, _ = grid(problem, maps.CELLS)
     view, where = plane(problem), problem.data.X_train
     angle = np.linspace(0, 2 * np.pi, 60)
@@ -122,7 +122,7 @@ def _map(
         for home in homes
     ]
     f = maps.boundary_line(problem)
-    return live.Chart(
+    return Chart(
         key="local_map",
         alt="Training points, the boundary that local models compose, the global SVM's, and the "
         "neighbourhood that answers the query; the pointer shows who answers there.",
@@ -130,15 +130,15 @@ def _map(
                for one, size in zip(asked, sizes)],
         equal=True,
         layers=[
-            live.Reach(
+            Regions(
                 owner=[one.owner for one in asked], x=x, y=y,
                 at_x=[one.centers[:, 0] for one in asked],
                 at_y=[one.centers[:, 1] for one in asked],
                 radius=[one.radii for one in asked], text=[one.words for one in asked],
             ),
-            live.Points(x=where[:, 0], y=where[:, 1], group=view.labels > 0, size=3.5,
+            Points(x=where[:, 0], y=where[:, 1], group=view.labels > 0, size=3.5,
                         opacity=0.6, names=("", ""), symbols=("circle", "circle"), hover={}),
-            live.Line(x=f.x, y=f.y, name="global SVM", color=theme.COLORS[6], width=1.5),
+            Line(x=f.x, y=f.y, name="global SVM", color=theme.COLORS[6], width=1.5),
             _line([one.line for one in asked], "local models", 2.5),
             _line(rings, "who answers", 3.0, theme.COLORS[4]),
             _query(problem),
@@ -147,27 +147,27 @@ def _map(
     )  # fmt: skip
 
 
-def _with_own_line(effort: live.Chart, asked: list[Asked]) -> live.Chart:
+def _with_own_line(effort: Chart, asked: list[Asked]) -> Chart:
     """Return the effort map with the boundary of those who make the effort: the local models'."""
     heat, halo, line, *rest = (cast("Any", layer) for layer in effort.layers)
     own = _line([one.line for one in asked], "local models", line.width)
     return replace(effort, layers=[heat, replace(halo, x=own.x, y=own.y), own, *rest])
 
 
-def _line(lines: Sequence[NDArray], name: str, width: float, color: str = theme.INK) -> live.Line:
-    return live.Line(
+def _line(lines: Sequence[NDArray], name: str, width: float, color: str = theme.INK) -> Line:
+    return Line(
         x=[line[:, 0] for line in lines], y=[line[:, 1] for line in lines], name=name, width=width,
         color=color,
     )  # fmt: skip
 
 
-def _query(problem: Problem) -> live.Points:
+def _query(problem: Problem) -> Points:
     at = plane(problem).queries[[problem.query]]
-    return live.Points(x=at[:, 0], y=at[:, 1], names=("the query",), colors=(theme.COLORS[4],),
+    return Points(x=at[:, 0], y=at[:, 1], names=("the query",), colors=(theme.COLORS[4],),
                        symbols=("star",), size=14, opacity=1.0)  # fmt: skip
 
 
-def _images(problem: Problem, homes: list[LocalModel]) -> live.Images:
+def _images(problem: Problem, homes: list[LocalModel]) -> Images:
     """The query, the centre that answers, and its nearest points."""
     assert problem.image_shape is not None
     shown = [home.members[: MOST_IMAGES - 1] for home in homes]
@@ -175,7 +175,7 @@ def _images(problem: Problem, homes: list[LocalModel]) -> live.Images:
     places = np.split(place + 1, np.cumsum([len(part) for part in shown])[:-1])
     pixels = np.vstack([problem.x[None], problem.data.X_train[bank]])
     classes = np.append(255, problem.data.y_train[bank] > 0)
-    return live.Images(
+    return Images(
         key="local_map",
         alt="The query, then the centre whose model answers and the points nearest to it, framed "
         "by class.",
@@ -187,41 +187,41 @@ def _images(problem: Problem, homes: list[LocalModel]) -> live.Images:
     )
 
 
-def _projected(problem: Problem, homes: list[LocalModel]) -> live.Chart:
+def _projected(problem: Problem, homes: list[LocalModel]) -> Chart:
     view = plane(problem)
     inside = [view.points[home.members] for home in homes]
-    return live.Chart(
+    return Chart(
         key="local_map",
         alt="Training points on their principal components, with the neighbourhood that answers.",
         title=view.title,
         equal=True,
-        x=live.Axis(view.axes[0]),
-        y=live.Axis(view.axes[1]),
+        x=Axis(view.axes[0]),
+        y=Axis(view.axes[1]),
         layers=[
-            live.Points(x=[at[:, 0] for at in inside], y=[at[:, 1] for at in inside],
+            Points(x=[at[:, 0] for at in inside], y=[at[:, 1] for at in inside],
                         names=("who answers",), colors=(theme.COLORS[4],), size=10, opacity=0.8),
-            live.Points(x=view.points[:, 0], y=view.points[:, 1], group=view.labels > 0, size=4,
+            Points(x=view.points[:, 0], y=view.points[:, 1], group=view.labels > 0, size=4,
                         names=tuple(problem.names), symbols=("circle", "circle")),
             _query(problem),
         ],
     )  # fmt: skip
 
 
-def _sweep(problem: Problem, table: Any) -> live.Chart:
+def _sweep(problem: Problem, table: Any) -> Chart:
     k, share = table["n_neighbors"].to_numpy(), 100 * table["accuracy"].to_numpy()
     svm = 100 * (1 - problem.test_error)
-    return live.Chart(
+    return Chart(
         key="local_sweep",
         alt="Accuracy against k, with the global SVM's as a line.",
         title="Test accuracy by k",
-        x=live.Axis("k (log scale)", log=True),
-        y=live.Axis("test accuracy in %"),
+        x=Axis("k (log scale)", log=True),
+        y=Axis("test accuracy in %"),
         layers=[
-            live.Line(x=k, y=share, name="local models", markers=True),
-            live.Line(x=k[[0, -1]], y=np.full(2, svm), name=f"global SVM: {svm:.1f}%",
+            Line(x=k, y=share, name="local models", markers=True),
+            Line(x=k[[0, -1]], y=np.full(2, svm), name=f"global SVM: {svm:.1f}%",
                       color=theme.COLORS[6], dashed=True),
-            live.Rule(x=k, dashed=False),
-            live.Points(x=k[:, None], y=share[:, None], size=11, opacity=1.0, colors=(theme.INK,),
+            Rule(x=k, dashed=False),
+            Points(x=k[:, None], y=share[:, None], size=11, opacity=1.0, colors=(theme.INK,),
                         symbols=("circle",)),
         ],
     )  # fmt: skip

@@ -14,9 +14,9 @@ import numpy as np
 import streamlit as st
 from numpy.typing import NDArray
 
-from kmviz.figures import theme
+from kmviz.charts import Axis, Band, Chart, Images, Line, Points, Rule, theme
 from kmviz.traces import Reading, Trace
-from kmviz.ui import lesson, live, maps
+from kmviz.ui import lesson, maps, pictures
 from kmviz.ui.fitted import Shown
 from kmviz.ui.problem import Problem
 from kmviz.ui.why import counted, pulls, why
@@ -118,7 +118,7 @@ def section(
     key = (now.key, clf.get_params(deep=False).__repr__(), problem.query)
     steps, views, note = _views.get(key, lambda: _made(now, reading, clf, vectors, band, name))
     here = min(st.session_state.get(_AT, steps[-1]), steps[-1])
-    live.show(
+    pictures.show(
         "follow", "Vectors asked k", steps, here, views, note=note,
         columns=min(3, len(views)), on_release=_keep,
         help="Play: each step asks one vector more.",
@@ -174,7 +174,7 @@ def _now(walk: Walk, step: int) -> str:
     return f"{word}: {walk.record.arrays()['partial'][step]:.3g} so far."
 
 
-def _walk(problem: Problem, walk: Walk, steps: tuple[int, ...], band: Any, name: str) -> live.Chart:
+def _walk(problem: Problem, walk: Walk, steps: tuple[int, ...], band: Any, name: str) -> Chart:
     record = walk.record
     partial = record.arrays()["partial"]
     last = max(record.stop, 1)
@@ -185,23 +185,23 @@ def _walk(problem: Problem, walk: Walk, steps: tuple[int, ...], band: Any, name:
     if band is not None:
         low, high = (np.clip(end, -2 * reach, 2 * reach).astype(np.float32) for end in band(record))
         layers.append(
-            live.Band(x=seen, low=[low[k] for k in seen], high=[high[k] for k in seen], name=name,
+            Band(x=seen, low=[low[k] for k in seen], high=[high[k] for k in seen], name=name,
                       fits=False)
         )  # fmt: skip
     answer = problem.data.class_names[int(record.output > 0)]
     layers += [
-        live.Line(x=seen, y=[partial[k].astype(np.float32) for k in seen], name="sum so far",
+        Line(x=seen, y=[partial[k].astype(np.float32) for k in seen], name="sum so far",
                   color=theme.COLORS[2], markers=last <= EACH),
-        live.Rule(y=0.0, dashed=False),
-        live.Rule(y=float(record.exact), text=f"f(x) = {record.exact:.3g}", at_start=True),
-        live.Rule(x=stop, text=f"stops at {record.stop:,}: {answer}"),
+        Rule(y=0.0, dashed=False),
+        Rule(y=float(record.exact), text=f"f(x) = {record.exact:.3g}", at_start=True),
+        Rule(x=stop, text=f"stops at {record.stop:,}: {answer}"),
     ]  # fmt: skip
-    return live.Chart(
+    return Chart(
         key=f"walk_{walk.key}",
         alt="The sum of a query after each vector asked, up to the step.",
         title=_title(walk),
-        x=live.Axis("vectors asked k", (-0.03 * last, 1.05 * last), whole=True),
-        y=live.Axis("sum so far", (-reach, reach)),
+        x=Axis("vectors asked k", (-0.03 * last, 1.05 * last), whole=True),
+        y=Axis("sum so far", (-reach, reach)),
         layers=layers,
         height=240,
     )
@@ -221,10 +221,10 @@ def _asked(problem: Problem, walk: Walk, steps: tuple[int, ...], vectors: NDArra
     return None
 
 
-def _map(problem: Problem, walk: Walk, places: Any, shown: Any, toward: Any) -> live.Chart:
+def _map(problem: Problem, walk: Walk, places: Any, shown: Any, toward: Any) -> Chart:
     low, high = problem.data.class_names
     star = problem.data.X_test[walk.row]
-    return live.Chart(
+    return Chart(
         key=f"asked_{walk.key}",
         alt="The vectors asked so far on the map, by the class that they pull to.",
         title=f"Whom {walk.row} has asked",
@@ -232,19 +232,19 @@ def _map(problem: Problem, walk: Walk, places: Any, shown: Any, toward: Any) -> 
         height=260,
         layers=[
             maps.boundary_line(problem, width=2.0, name="the SVM's boundary"),
-            live.Points(
+            Points(
                 x=[places[k, 0].astype(np.float32) for k in shown],
                 y=[places[k, 1].astype(np.float32) for k in shown],
                 group=[toward[k] for k in shown], names=(f"pulls to {low}", f"pulls to {high}"),
                 text=[[f"asked {i + 1}" for i in k] for k in shown],
             ),
-            live.Points(x=star[:1], y=star[1:], id=[walk.row], picked=walk.row, opacity=0.0),
+            Points(x=star[:1], y=star[1:], id=[walk.row], picked=walk.row, opacity=0.0),
         ],
         **maps.axes(problem),
     )  # fmt: skip
 
 
-def _strip(problem: Problem, walk: Walk, rows: Any, shown: Any, toward: Any) -> live.Images:
+def _strip(problem: Problem, walk: Walk, rows: Any, shown: Any, toward: Any) -> Images:
     """The query, then the images it was compared with last, the latest first."""
     latest = [k[::-1][:STRIP] for k in shown]
     bank, place = np.unique(np.concatenate([*latest, [0]]).astype(int), return_inverse=True)
@@ -257,7 +257,7 @@ def _strip(problem: Problem, walk: Walk, rows: Any, shown: Any, toward: Any) -> 
     if is_made_up:  # and much or little of it
         pictures = pictures / np.abs(pictures).max(axis=1, keepdims=True).clip(1e-12)
         query = query / max(float(query.max()), 1e-12)
-    return live.Images(
+    return Images(
         key=f"asked_{walk.key}",
         alt="The query, and the images it was compared with last.",
         title=f"Query {walk.row}, and whom it asked last",

@@ -14,8 +14,7 @@ from typing import Any, cast
 import numpy as np
 from numpy.typing import NDArray
 
-from kmviz.figures import outlines, theme
-from kmviz.ui import live
+from kmviz.charts import Axis, Chart, Heat, Images, Line, Points, geometry, theme
 from kmviz.ui.fitted import Shown, frames, kept_rows
 from kmviz.ui.plane import grid
 from kmviz.ui.problem import Problem
@@ -61,42 +60,42 @@ def effort_view(
     return None
 
 
-def boundary_line(problem: Problem, size: int = 100, **options: Any) -> live.Line:
+def boundary_line(problem: Problem, size: int = 100, **options: Any) -> Line:
     """Return the machine's own boundary as a layer of a map; a page may name it otherwise."""
 
     def found() -> NDArray[Any]:
         x, y, rows = grid(problem, size)
         f = problem.machine.decision_function(rows, dtype=np.float32).reshape(size, size)
-        return outlines.contour(f, x, y)
+        return geometry.contour(f, x, y)
 
     line = _lines.get((problem.key, size), found)
-    return live.Line(x=line[:, 0], y=line[:, 1], **({"name": "exact boundary"} | options))
+    return Line(x=line[:, 0], y=line[:, 1], **({"name": "exact boundary"} | options))
 
 
 def axes(problem: Problem) -> dict[str, Any]:
     """Return the two axes of a map, by the features' names."""
     x, y, _ = grid(problem, 2)
     across, up = problem.data.feature_names[:2]
-    return {"x": live.Axis(across, (x[0], x[-1])), "y": live.Axis(up, (y[0], y[-1]))}
+    return {"x": Axis(across, (x[0], x[-1])), "y": Axis(up, (y[0], y[-1]))}
 
 
-def effort_map(problem: Problem, x: NDArray, y: NDArray, steps: NDArray) -> live.Chart:
+def effort_map(problem: Problem, x: NDArray, y: NDArray, steps: NDArray) -> Chart:
     """Return the map of the steps that each cell takes, (positions, rows upwards, columns)."""
     m = max(problem.n_vectors, 2)
     star = problem.x[None]
     line = boundary_line(problem, width=2.5)
     halo = replace(line, name="", color=theme.PAPER, width=6.0)  # to be seen on dark cells
-    return live.Chart(
+    return Chart(
         key="effort_map",
         alt="Kernel values that a query takes, over the plane, with the exact boundary.",
         title="Effort map",
         equal=True,
         layers=[
-            live.Heat(values=np.clip(steps, 1, None), x=x, y=y, range=(1, m), log=True,
+            Heat(values=np.clip(steps, 1, None), x=x, y=y, range=(1, m), log=True,
                       title="kernel values"),
             halo,
             line,
-            live.Points(x=star[:, 0], y=star[:, 1], names=("the query",), size=14, opacity=1.0,
+            Points(x=star[:, 0], y=star[:, 1], names=("the query",), size=14, opacity=1.0,
                         colors=(theme.COLORS[4],), symbols=("star",)),
             _queries(problem),
         ],
@@ -104,7 +103,7 @@ def effort_map(problem: Problem, x: NDArray, y: NDArray, steps: NDArray) -> live
     )  # fmt: skip
 
 
-def small_map(whole: live.Chart, name: str, title: str, steps: NDArray) -> live.Chart:
+def small_map(whole: Chart, name: str, title: str, steps: NDArray) -> Chart:
     """Return a map like another, of other steps (cells, cells): small, without legend or axes."""
     heat, halo, line, star, queries = (cast("Any", layer) for layer in whole.layers)
     layers = [
@@ -119,13 +118,13 @@ def small_map(whole: live.Chart, name: str, title: str, steps: NDArray) -> live.
     return replace(whole, key=key, title=title, layers=layers, height=200, x=x, y=y)
 
 
-def _queries(problem: Problem) -> live.Points:
+def _queries(problem: Problem) -> Points:
     """Every query, unseen: a click picks it, and pointed at in another picture it is ringed."""
     X = problem.data.X_test.astype(np.float32)
-    return live.Points(x=X[:, 0], y=X[:, 1], id=np.arange(len(X)), opacity=0.0, fits=False)
+    return Points(x=X[:, 0], y=X[:, 1], id=np.arange(len(X)), opacity=0.0, fits=False)
 
 
-def effort_strip(problem: Problem, tested: NDArray, steps: NDArray) -> live.Images:
+def effort_strip(problem: Problem, tested: NDArray, steps: NDArray) -> Images:
     """Return the queries that take fewest and most steps, (positions, queries).
 
     Parameters
@@ -138,7 +137,7 @@ def effort_strip(problem: Problem, tested: NDArray, steps: NDArray) -> live.Imag
     bank, place = np.unique(ends, return_inverse=True)
     rows = tested[bank]
     captions = [[f"{k:,}" for k in counts[found]] for counts, found in zip(steps, ends)]
-    return live.Images(
+    return Images(
         key="effort_map",
         alt="The queries that take fewest kernel values, then those that take most.",
         title=f"Kernel values: the {ENDS} easiest, the {ENDS} hardest",

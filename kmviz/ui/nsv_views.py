@@ -7,9 +7,9 @@ from typing import Any
 import numpy as np
 import streamlit as st
 
-from kmviz.figures import theme
+from kmviz.charts import Axis, Band, Chart, Line, Points, Rule, theme
 from kmviz.traces import Frames, NSVReading, NSVTrace
-from kmviz.ui import live, nsv, parts
+from kmviz.ui import nsv, parts, pictures
 from kmviz.ui.fitted import Shown, frames
 from kmviz.ui.maps import effort_view
 
@@ -29,7 +29,7 @@ def slider(now: Shown, record: NSVTrace) -> None:
     third = effort_view(now, "window", windows, **others)
     if third is not None:
         views.append(third)
-    live.show(
+    pictures.show(
         "w",
         "Window w",
         windows,
@@ -38,7 +38,7 @@ def slider(now: Shown, record: NSVTrace) -> None:
         numbers=numbers(now, readings),
         columns=min(3, len(views)),
         help="Each threshold is the widest of w steps before and after it.",
-        on_click=live.pick,
+        on_click=pictures.pick,
     )
 
 
@@ -68,35 +68,35 @@ def tradeoff(now: Shown, reading: NSVReading) -> None:
     parts.look_for(nsv.look_tradeoff(now.problem))
 
 
-def _effort(now: Shown, frames: Frames) -> live.Chart:
+def _effort(now: Shown, frames: Frames) -> Chart:
     m = now.problem.n_vectors
     steps = np.unique(np.round(np.geomspace(1, m + 1, 120)).astype(np.intp))
     reach = 1.1 * float(np.abs(frames.outputs).max(initial=1e-9))
     band = {"low": _clipped(frames.low, reach), "high": _clipped(frames.high, reach)}
-    return live.Chart(
+    return Chart(
         key="effort",
         alt="Sum g of each query where it stopped against the steps it took, by window.",
         title="Every query where it stopped",
-        x=live.Axis("steps k (log scale)", (0.9, 1.15 * (m + 1)), log=True),
-        y=live.Axis("sum g at the stop", (-reach, reach)),
+        x=Axis("steps k (log scale)", (0.9, 1.15 * (m + 1)), log=True),
+        y=Axis("sum g at the stop", (-reach, reach)),
         layers=[
-            live.Band(
+            Band(
                 x=steps, low=band["low"][:, steps - 1], high=band["high"][:, steps - 1],
                 name="not safe yet", fits=False,
             ),
-            live.Points(
+            Points(
                 x=frames.steps, y=frames.outputs.astype(np.float32), group=frames.agrees,
                 names=("differs from f", "same class as f"), symbols=("x", "circle"),
                 colors=(theme.COLORS[6], theme.COLORS[2]), size=6, opacity=0.6, id=now.rows,
                 picked=now.problem.query,
                 hover={"query": now.rows, "steps": frames.steps},
             ),
-            live.Rule(y=0.0, dashed=False),
+            Rule(y=0.0, dashed=False),
         ],
     )  # fmt: skip
 
 
-def _walk(now: Shown, frames: Frames, record: NSVTrace) -> live.Chart:
+def _walk(now: Shown, frames: Frames, record: NSVTrace) -> Chart:
     m = len(record.partial) - 1
     stops = _stops(now, frames, record)
     last = min(m, max(40, 3 * int(stops.max())))
@@ -105,20 +105,20 @@ def _walk(now: Shown, frames: Frames, record: NSVTrace) -> live.Chart:
     reach = 1.25 * float(np.abs(np.append(record.partial[: last + 1], record.exact)).max())
     decided = record.filtered or record.stop == 0
     title = f"Query {now.problem.query}, step by step"
-    return live.Chart(
+    return Chart(
         key="trajectory",
         alt="Partial output of the query after each support vector within the thresholds.",
         title=f"{title}: settled before the first vector" if decided else title,
-        x=live.Axis("support vectors asked k", whole=True),
-        y=live.Axis("partial sum g", (-reach, reach)),
+        x=Axis("support vectors asked k", whole=True),
+        y=Axis("partial sum g", (-reach, reach)),
         layers=[
-            live.Band(x=k, low=_clipped(frames.low[:, k], reach), name="not safe yet",
+            Band(x=k, low=_clipped(frames.low[:, k], reach), name="not safe yet",
                       high=_clipped(frames.high[:, k], reach), fits=False),
-            live.Line(x=k, y=np.broadcast_to(g, (len(frames), len(g))), name="g",
+            Line(x=k, y=np.broadcast_to(g, (len(frames), len(g))), name="g",
                       dim_after=np.searchsorted(k, stops), color=theme.COLORS[2]),
-            live.Rule(x=stops, text=[f"stops at {stop:,}" for stop in stops]),
-            live.Rule(y=float(record.exact), text=f"f(x) = {record.exact:.3g}"),
-            live.Rule(y=0.0, dashed=False),
+            Rule(x=stops, text=[f"stops at {stop:,}" for stop in stops]),
+            Rule(y=float(record.exact), text=f"f(x) = {record.exact:.3g}"),
+            Rule(y=0.0, dashed=False),
         ],
     )  # fmt: skip
 

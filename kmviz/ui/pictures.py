@@ -13,37 +13,26 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from hashlib import blake2b
-from pathlib import Path
 from typing import Any
 
 import numpy as np
 import streamlit as st
 
+from kmviz.charts import Chart, Images, live, plotly
+from kmviz.charts.wire import pack, spec, words
 from kmviz.ui import first, lesson, state
-from kmviz.ui.live.columns import words
-from kmviz.ui.live.pack import pack
-from kmviz.ui.live.views import Chart, Images
 from kmviz.ui.words import meaning
 
 View = Chart | Images
 
-#: Each file one concern, in the order in which one needs the other.
-_FILES = (
-    *("part", "decode", "theme", "canvas", "axes", "layers"),
-    *("pointer", "zoom", "view", "slider", "live"),
-)
-_HERE = Path(__file__).parent
-
-
-def source(*names: str) -> str:
-    """Return files of the component's JavaScript, one after another."""
-    return "\n".join((_HERE / "js" / f"{name}.js").read_text("utf-8") for name in names)
-
-
-_live = st.components.v2.component(
-    "kmviz.live", css=(_HERE / "live.css").read_text("utf-8"), js=source(*_FILES)
-)
-_part = st.components.v2.component("kmviz.live_part", js=source("part", "part_mount"))
+#: What a figure of plotly's offers above it.
+_CONFIG = {
+    "displaylogo": False,
+    "showSendToCloud": False,
+    "modeBarButtonsToRemove": ["select2d", "lasso2d", "autoScale2d", "sendDataToCloud"],
+}
+_live = st.components.v2.component("kmviz.live", css=live.style(), js=live.source(*live.FILES))
+_part = st.components.v2.component("kmviz.live_part", js=live.source("part", "part_mount"))
 
 
 def show(
@@ -97,7 +86,7 @@ def show(
     is_presented = bool(st.session_state.get("present"))  # before a class: one picture at a time
     if is_presented and front:
         views = sorted(views, key=lambda view: view.key != front)
-    specs = {view.key: view.spec(count) for view in views}
+    specs = {view.key: spec(view, count) for view in views}
     bar = {
         "param": key,
         "label": label,
@@ -114,7 +103,10 @@ def show(
     }
     blobs = {name: pack(sent) for name, sent in ({"bar": bar} | specs).items()}
     with st.container(gap=None):
-        _live(key=mount, data={"name": mount}, on_moved_change=moved, on_clicked_change=clicked)
+        said = _live(
+            key=mount, data={"name": mount}, on_moved_change=moved, on_clicked_change=clicked,
+            on_expanded_change=lambda: None,
+        )  # fmt: skip
         for name, blob in blobs.items():
             _part(key=f"{mount}_{name}", data=_named(blob))
         stand = {
@@ -125,7 +117,27 @@ def show(
         }
         _part(key=f"{mount}_stand", data=stand)
     first.sent()
+    if said.expanded:
+        by_key = {view.key: view for view in views}
+        _expand(by_key[said.expanded["view"]], int(said.expanded["position"]))
     return options[position]
+
+
+def _expand(view: View, position: int) -> None:
+    """Draw a picture large, in a dialog: to look closer, and to save."""
+    colors = st.context.theme.type or "light"
+
+    def large() -> None:
+        st.plotly_chart(
+            plotly.figure(view, position, colors), theme=None, key="large", alt=view.alt,
+            config=_CONFIG,
+        )  # fmt: skip
+        st.download_button(
+            "Picture (HTML)", lambda: plotly.page(view, position, colors), f"{view.key}.html",
+            "text/html", on_click="ignore", icon=":material/download:",
+        )  # fmt: skip
+
+    st.dialog(str(view.at(position).title) or "Large", width="large")(large)()
 
 
 def pick(view: str, row: int) -> None:

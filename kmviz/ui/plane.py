@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from kmviz.figures.boundary import Plane
+from kmviz.charts.plane import Plane, grid_over, principal_axes
 from kmviz.ui.problem import Problem
 from kmviz.ui.work import Shelf
 
@@ -16,18 +16,14 @@ _planes, _axes = Shelf(), Shelf()
 
 
 def plane(problem: Problem, size: int = GRID) -> Plane:
-    """Return what `figures.boundary.boundary` draws of a problem."""
+    """Return what charts draw of a problem."""
     return _planes.get((problem.key, size), lambda: _plane(problem, size))
 
 
 def grid(problem: Problem, size: int = GRID) -> tuple[NDArray, NDArray, NDArray]:
     """Return the axes of a grid over two-dimensional data, and its rows (size * size, 2)."""
     rows = np.vstack([problem.data.X_train, problem.data.X_test])
-    low, high = rows.min(axis=0), rows.max(axis=0)
-    pad = 0.04 * (high - low)
-    x = np.linspace(low[0] - pad[0], high[0] + pad[0], size)
-    y = np.linspace(low[1] - pad[1], high[1] + pad[1], size)
-    return x, y, np.column_stack([a.ravel() for a in np.meshgrid(x, y)])
+    return grid_over(rows, size)
 
 
 def _plane(problem: Problem, size: int) -> Plane:
@@ -77,17 +73,3 @@ def on_plane(problem: Problem, vectors: NDArray[Any]) -> NDArray[Any]:
 def axes_of(problem: Problem) -> tuple[NDArray, NDArray, float]:
     """Return the principal axes of the training rows, computed once for each problem."""
     return _axes.get(problem.key, lambda: principal_axes(problem.data.X_train))
-
-
-def principal_axes(X: NDArray[Any]) -> tuple[NDArray, NDArray, float]:
-    """Return the mean, the two directions of most variance, and their share of it."""
-    centre = X.mean(axis=0)
-    if X.shape[1] == 1:  # one feature: the second axis is empty
-        return centre, np.array([[1.0, 0.0]]), 1.0
-    if len(X) < X.shape[1]:  # fewer rows than features: d x d products would be the larger ones
-        _, deviations, directions = np.linalg.svd(X - centre, full_matrices=False)
-        values, vectors = deviations[::-1] ** 2, directions[::-1].T
-    else:
-        values, vectors = np.linalg.eigh(np.cov(X.T))
-    total = float(values.sum()) or 1.0
-    return centre, vectors[:, [-1, -2]], float(values[-2:].sum() / total)

@@ -9,8 +9,8 @@ import numpy as np
 import streamlit as st
 from numpy.typing import NDArray
 
-from kmviz.figures import outlines, theme
-from kmviz.ui import live, maps, reduced
+from kmviz.charts import Axis, Chart, Heat, Images, Line, Points, Rule, geometry, theme
+from kmviz.ui import maps, pictures, reduced
 from kmviz.ui.fitted import study_of
 from kmviz.ui.plane import grid, plane
 from kmviz.ui.problem import Problem
@@ -55,14 +55,14 @@ def slider(problem: Problem, page: reduced.Page) -> int:
         sizes = sorted({*(n for n in SIZES if n in sizes), here, page.n_vectors})
     key = (page.shown.key, tuple(sizes))
     read = _read.get(key, lambda: _asked(problem, page, sizes), "Reduced set: every size")
-    pictures = _maps(problem, page, read) if problem.is_plane else _others(problem, read, sizes)
-    return live.show(
-        "vectors", "Vectors n", sizes, here, [*pictures, _errors(page, sizes)],
+    views: Any = _maps(problem, page, read) if problem.is_plane else _others(problem, read, sizes)
+    return pictures.show(
+        "vectors", "Vectors n", sizes, here, [*views, _errors(page, sizes)],
         numbers=_numbers(page, sizes),
         columns=3,
         front="boundary" if problem.is_plane else "",  # the machine's own map does not move
         help="Reads the path again; nothing is searched anew.",
-        on_click=live.pick,
+        on_click=pictures.pick,
     )  # fmt: skip
 
 
@@ -79,7 +79,7 @@ def _asked(problem: Problem, page: reduced.Page, sizes: Any) -> Read:
     outputs = np.array([reading.outputs[taken] for reading in read], dtype=np.float32)
     lines = []
     if problem.is_plane:
-        lines = [outlines.contour(row.reshape(len(y), len(x)), x, y) for row in outputs]
+        lines = [geometry.contour(row.reshape(len(y), len(x)), x, y) for row in outputs]
     order = [np.argsort(-np.abs(reading.weights), kind="stable") for reading in read]
     if problem.image_shape:
         order = [heaviest[:MOST_IMAGES] for heaviest in order]
@@ -90,7 +90,7 @@ def _asked(problem: Problem, page: reduced.Page, sizes: Any) -> Read:
     return Read(rows, read[0].exact[taken], outputs, lines, places, weights)
 
 
-def _maps(problem: Problem, page: reduced.Page, read: Read) -> list[live.Chart]:
+def _maps(problem: Problem, page: reduced.Page, read: Read) -> list[Chart]:
     """Both decision functions on one scale of colours, each with its vectors and its boundary."""
     x, y, _ = grid(problem, maps.CELLS)
     view, shape = plane(problem), (len(y), len(x))
@@ -98,32 +98,32 @@ def _maps(problem: Problem, page: reduced.Page, read: Read) -> list[live.Chart]:
     heat: dict[str, Any] = {"x": x, "y": y, "scale": "diverging", "range": (-reach, reach),
                             "opacity": 0.75}  # fmt: skip
     line = maps.boundary_line(problem, width=2.5)
-    star = live.Points(
+    star = Points(
         x=view.queries[:, 0], y=view.queries[:, 1], opacity=0.0, id=np.arange(len(view.queries)),
         picked=problem.query,
     )  # fmt: skip
-    vectors = live.Points(
+    vectors = Points(
         x=view.vectors[:, 0], y=view.vectors[:, 1], group=view.weights > 0, size=4, opacity=0.7,
         names=("", ""), symbols=("circle", "circle"),
     )  # fmt: skip
-    exact = live.Chart(
+    exact = Chart(
         key="exact",
         alt="The machine's decision function over the plane, its boundary and support vectors.",
         title=f"Exact: {page.base.n_vectors:,} vectors",
         equal=True,
-        layers=[live.Heat(values=read.exact.reshape(shape), title="f(x)", **heat), vectors, line,
+        layers=[Heat(values=read.exact.reshape(shape), title="f(x)", **heat), vectors, line,
                 star],
         **maps.axes(problem),
     )  # fmt: skip
     own: dict[str, Any] = {"x": [a[:, 0] for a in read.lines], "y": [a[:, 1] for a in read.lines]}
-    few = live.Chart(
+    few = Chart(
         key="boundary",
         alt="The reduced decision function over the plane, its vectors and boundary, by size.",
         title=[f"Reduced: {_vectors(len(w))}" for w in read.weights],
         equal=True,
         layers=[
-            live.Heat(values=read.outputs.reshape(-1, *shape), title="reduced f(x)", **heat),
-            live.Line(**own, name="its boundary", width=2.5),
+            Heat(values=read.outputs.reshape(-1, *shape), title="reduced f(x)", **heat),
+            Line(**own, name="its boundary", width=2.5),
             _marks(problem, read),
             star,
         ],
@@ -138,36 +138,36 @@ def _others(problem: Problem, read: Read, sizes: Any) -> list[Any]:
     sides = (read.outputs > 0) == (read.exact > 0)
     ends = {name: float(np.percentile(np.abs(part), 99)) * 1.1 or 1.0
             for name, part in (("x", read.exact), ("y", read.outputs))}  # fmt: skip
-    chart = live.Chart(
+    chart = Chart(
         key="boundary",
         alt="Output of the reduced machine against the machine's own, query by query, by size.",
         title=f"{len(read.rows):,} queries: reduced f against f",
-        x=live.Axis("exact f(x)", (-ends["x"], ends["x"])),
-        y=live.Axis("reduced f(x)", (-ends["y"], ends["y"])),
+        x=Axis("exact f(x)", (-ends["x"], ends["x"])),
+        y=Axis("reduced f(x)", (-ends["y"], ends["y"])),
         layers=[
-            live.Points(
+            Points(
                 x=read.exact.astype(np.float32), y=read.outputs, group=sides,
                 names=("sign changed", "same sign"), symbols=("x", "circle"),
                 colors=(theme.COLORS[6], theme.COLORS[2]), size=5, opacity=0.6, id=read.rows,
                 picked=problem.query, hover={"query": read.rows},
             ),
-            live.Rule(x=0.0, dashed=False),
-            live.Rule(y=0.0, dashed=False),
+            Rule(x=0.0, dashed=False),
+            Rule(y=0.0, dashed=False),
         ],
     )  # fmt: skip
     return [first, chart]
 
 
-def _images(problem: Problem, read: Read, sizes: Any) -> live.Images:
+def _images(problem: Problem, read: Read, sizes: Any) -> Images:
     assert problem.image_shape is not None
-    pictures = np.concatenate(read.vectors).reshape(-1, *problem.image_shape)
-    brightest = np.abs(pictures).max(axis=(1, 2), keepdims=True).clip(1e-12)
+    images = np.concatenate(read.vectors).reshape(-1, *problem.image_shape)
+    brightest = np.abs(images).max(axis=(1, 2), keepdims=True).clip(1e-12)
     ends = np.cumsum([len(weights) for weights in read.weights])
-    return live.Images(
+    return Images(
         key="reduced_vectors",
         alt="The heaviest reduced vectors as images in diverging colours, framed by class.",
         title=[_title(n, len(weights)) for n, weights in zip(sizes, read.weights)],
-        bank=pictures / brightest,
+        bank=images / brightest,
         shown=[np.arange(end - len(w), end) for end, w in zip(ends, read.weights)],
         groups=[(weights > 0).astype(int) for weights in read.weights],
         scale="diverging",
@@ -176,26 +176,26 @@ def _images(problem: Problem, read: Read, sizes: Any) -> live.Images:
     )
 
 
-def _projected(problem: Problem, read: Read) -> live.Chart:
+def _projected(problem: Problem, read: Read) -> Chart:
     view = plane(problem)
-    return live.Chart(
+    return Chart(
         key="reduced_vectors",
         alt="Reduced vectors beside the support vectors that they replace, by size.",
         title=view.title or "Vectors on the map",
         equal=True,
-        x=live.Axis(view.axes[0]),
-        y=live.Axis(view.axes[1]),
+        x=Axis(view.axes[0]),
+        y=Axis(view.axes[1]),
         layers=[
-            live.Points(x=view.vectors[:, 0], y=view.vectors[:, 1], group=view.weights > 0,
+            Points(x=view.vectors[:, 0], y=view.vectors[:, 1], group=view.weights > 0,
                         size=4, opacity=0.4, names=("", ""), symbols=("circle", "circle")),
             _marks(problem, read),
         ],
     )  # fmt: skip
 
 
-def _marks(problem: Problem, read: Read) -> live.Points:
+def _marks(problem: Problem, read: Read) -> Points:
     """The reduced vectors, by the class that they speak for."""
-    return live.Points(
+    return Points(
         x=[places[:, 0] for places in read.vectors], y=[places[:, 1] for places in read.vectors],
         group=[(weights > 0).astype(int) for weights in read.weights],
         names=tuple(f"for {name}" for name in problem.names),
@@ -204,7 +204,7 @@ def _marks(problem: Problem, read: Read) -> live.Points:
     )  # fmt: skip
 
 
-def _errors(page: reduced.Page, sizes: Any) -> live.Chart:
+def _errors(page: reduced.Page, sizes: Any) -> Chart:
     curves, machine = page.curves, float(page.before["error %"].iloc[-1])
     n = curves.index.to_numpy()
     least = 50.0 / len(page.shown.rows)  # half a query: where no error is drawn on a log scale
@@ -212,19 +212,19 @@ def _errors(page: reduced.Page, sizes: Any) -> live.Chart:
     at = drawn.loc[list(sizes)]
     ends = (0.8 * float(min(drawn.min().min(), machine or least)), 1.2 * float(drawn.max().max()))
     lines = [("reduced", "error", 2), ("with the Bayes threshold", "bayes_error", 3)]
-    return live.Chart(
+    return Chart(
         key="reduced_error",
         alt="Test error against the number of vectors, with the machine's own error as a line.",
         title="Test error by size",
-        x=live.Axis("vectors n", (0.0, 1.03 * n[-1]), whole=True),
-        y=live.Axis("test error in % (log scale)", ends, log=True),
+        x=Axis("vectors n", (0.0, 1.03 * n[-1]), whole=True),
+        y=Axis("test error in % (log scale)", ends, log=True),
         layers=[
-            live.Line(x=n[[0, -1]], y=np.full(2, max(machine, least)), width=1.5, dashed=True,
+            Line(x=n[[0, -1]], y=np.full(2, max(machine, least)), width=1.5, dashed=True,
                       name=f"exact: {machine:.1f}%"),
-            *(live.Line(x=n, y=drawn[column].to_numpy(), name=name, color=theme.COLORS[slot],
+            *(Line(x=n, y=drawn[column].to_numpy(), name=name, color=theme.COLORS[slot],
                         dashed=slot == 3) for name, column, slot in lines),
-            live.Rule(x=np.array(sizes), dashed=False),
-            *(live.Points(x=np.array(sizes)[:, None], y=at[[column]].to_numpy(), size=10,
+            Rule(x=np.array(sizes), dashed=False),
+            *(Points(x=np.array(sizes)[:, None], y=at[[column]].to_numpy(), size=10,
                           opacity=1.0, colors=(theme.COLORS[slot],),
                           symbols=(("circle", "diamond")[slot - 2],)) for _, column, slot in lines),
         ],

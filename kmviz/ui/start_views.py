@@ -9,8 +9,9 @@ import numpy as np
 import streamlit as st
 from numpy.typing import NDArray
 
-from kmviz.figures import theme
-from kmviz.ui import live
+from kmviz.charts import Axis, Chart, Images, Line, Points, Rule, theme
+from kmviz.charts.plane import thinned
+from kmviz.ui import pictures
 from kmviz.ui.fitted import show, study_of
 from kmviz.ui.maps import CELLS, axes, boundary_line, effort_map
 from kmviz.ui.plane import grid, plane
@@ -60,14 +61,14 @@ def payment(problem: Problem) -> None:
         views = [*seen, _sum(problem, counts, sums)]
         note = None if st.session_state["lesson"] else _FULL
         numbers["Sum so far"] = [f"{sums[k]:+.3g}" for k in counts]
-    live.show(
+    pictures.show(
         "asked", "Support vectors asked", counts.tolist(), m, [whole, *views],
         numbers=numbers | {"f(x)": f"{sums[-1]:+.3g}"},
         note=note,
         columns=1 + len(views),
         help="A query is compared with every support vector, in file order, before it is answered.",
         on_release=lambda _: None,  # the page shows nothing else by it
-        on_click=live.pick,
+        on_click=pictures.pick,
     )  # fmt: skip
 
 
@@ -77,7 +78,7 @@ def is_small(problem: Problem) -> bool:
     return problem.is_plane and not is_drawn and len(problem.data.X_train) <= MOST_ROWS
 
 
-def _fast(problem: Problem, counts: NDArray[Any]) -> tuple[list[live.Chart], int, str]:
+def _fast(problem: Problem, counts: NDArray[Any]) -> tuple[list[Chart], int, str]:
     """Return the nearest support vectors asked and what an answer takes everywhere, stop, note."""
     now = show(problem, "nsv", FAST)
     record = now.study.classifier(**READ).trace(problem.x)
@@ -105,39 +106,37 @@ def partial_sums(problem: Problem) -> NDArray[np.float64]:
 
 def _rays(
     problem: Problem, counts: NDArray[Any], order: NDArray[Any], key: str, title: str
-) -> live.Chart:
+) -> Chart:
     """The query's lines to the support vectors that it has asked so far, in their order."""
     view, star = plane(problem), plane(problem).queries[problem.query]
-    drawn = theme.thinned(len(order), LINES)
+    drawn = thinned(len(order), LINES)
     ends = np.full((len(drawn), 3, 2), np.nan, dtype=np.float32)
     ends[:, 0], ends[:, 1] = star, view.vectors[order[drawn]]
     flat = ends.reshape(-1, 2)
     upto = [flat[: 3 * int(np.searchsorted(drawn, k))] for k in counts]
-    rows = theme.thinned(len(view.points), POINTS)
-    queries = np.union1d(theme.thinned(len(view.queries), POINTS), problem.query)
+    rows = thinned(len(view.points), POINTS)
+    queries = np.union1d(thinned(len(view.queries), POINTS), problem.query)
     line = [boundary_line(problem, width=2.0)] if problem.is_plane else []
-    where = (
-        axes(problem) if problem.is_plane else {n: live.Axis(t) for n, t in zip("xy", view.axes)}
-    )
-    return live.Chart(
+    where = axes(problem) if problem.is_plane else {n: Axis(t) for n, t in zip("xy", view.axes)}
+    return Chart(
         key=key,
         alt="The query and a line to each support vector that it has asked so far.",
         title=title,
         equal=True,
         layers=[
-            live.Points(x=view.points[rows, 0], y=view.points[rows, 1], names=view.class_names,
+            Points(x=view.points[rows, 0], y=view.points[rows, 1], names=view.class_names,
                         group=(view.labels[rows] > 0).astype(int), size=4, opacity=0.5),
-            live.Line(x=[part[:, 0] for part in upto], y=[part[:, 1] for part in upto],
+            Line(x=[part[:, 0] for part in upto], y=[part[:, 1] for part in upto],
                       name="asked", color=theme.COLORS[4], width=0.8 if len(order) > FEW else 2.5),
             *line,
-            live.Points(x=view.queries[queries, 0], y=view.queries[queries, 1], names=("",),
+            Points(x=view.queries[queries, 0], y=view.queries[queries, 1], names=("",),
                         id=queries, picked=problem.query, opacity=0.0),
         ],
         **where,
     )  # fmt: skip
 
 
-def _latest(problem: Problem, counts: NDArray[Any]) -> live.Images:
+def _latest(problem: Problem, counts: NDArray[Any]) -> Images:
     """The query, and the images that it was compared with last."""
     latest = [np.arange(k)[::-1][:LATEST] for k in counts]
     bank, place = np.unique(np.concatenate(latest), return_inverse=True)
@@ -145,7 +144,7 @@ def _latest(problem: Problem, counts: NDArray[Any]) -> live.Images:
     pictures = np.vstack([problem.x[None], problem.machine.vectors[bank]])
     toward = (problem.machine.beta > 0).astype(int)
     names = [problem.data.class_names[side] for side in toward]
-    return live.Images(
+    return Images(
         key="payment_images",
         alt="The query, and the support vectors that it was compared with last, framed by class.",
         title="The query, and whom it asked last",
@@ -158,18 +157,18 @@ def _latest(problem: Problem, counts: NDArray[Any]) -> live.Images:
     )
 
 
-def _sum(problem: Problem, counts: NDArray[Any], sums: NDArray[Any]) -> live.Chart:
+def _sum(problem: Problem, counts: NDArray[Any], sums: NDArray[Any]) -> Chart:
     at = np.unique(np.linspace(0, len(sums) - 1, min(len(sums), 4 * POSITIONS)).astype(int))
-    return live.Chart(
+    return Chart(
         key="payment_sum",
         alt="The sum after each support vector, and f(x), which it ends at.",
         title="The sum, value by value",
-        x=live.Axis("support vectors asked", whole=True),
-        y=live.Axis("sum"),
+        x=Axis("support vectors asked", whole=True),
+        y=Axis("sum"),
         layers=[
-            live.Line(x=at, y=sums[at], dim_after=np.searchsorted(at, counts, side="right") - 1,
+            Line(x=at, y=sums[at], dim_after=np.searchsorted(at, counts, side="right") - 1,
                       color=theme.COLORS[4]),
-            live.Rule(y=0.0, dashed=False),
-            live.Rule(y=float(sums[-1]), text=f"f(x) = {sums[-1]:.3g}"),
+            Rule(y=0.0, dashed=False),
+            Rule(y=float(sums[-1]), text=f"f(x) = {sums[-1]:.3g}"),
         ],
     )  # fmt: skip

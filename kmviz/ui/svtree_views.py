@@ -8,10 +8,13 @@ import numpy as np
 import streamlit as st
 from numpy.typing import NDArray
 
-from kmviz.figures import outlines, svtree as figures, theme
+from kmviz.charts import Axis, Chart, Heat, Images, Line, Points, Regions, Rule, geometry, theme
+from kmviz.charts.plane import thinned
+from kmviz.charts.svtree import tree_path
+from kmviz.figures import svtree as figures
 from kmviz.figures.svtree import STRONG
 from kmviz.traces import TreeTrace
-from kmviz.ui import live, parts, state, svtree
+from kmviz.ui import parts, pictures, state, svtree
 from kmviz.ui.fitted import Shown, study_of
 from kmviz.ui.maps import CELLS, axes, boundary_line, effort_view
 from kmviz.ui.plane import grid
@@ -32,7 +35,7 @@ def slider(now: Shown) -> int:
     node = st.session_state["node"]
     key = (now.key, heights, now.problem.query, node)
     views, numbers = _views.get(key, lambda: _made(now, heights, record, node), "Every height")
-    return live.show(
+    return pictures.show(
         "height",
         "Height",
         heights,
@@ -66,7 +69,7 @@ def sentence(now: Shown, record: TreeTrace, height: int) -> str:
 
 def _made(now: Shown, heights: tuple[int, ...], record: TreeTrace, node: int) -> Any:
     """Return the views, and the figures in a line."""
-    views: list[Any] = [_tree(now, heights, record)]
+    views: list[Any] = [tree_path(svtree.nodes(now), record, heights)]
     if now.problem.is_plane:
         views.insert(0, _map(now, heights, record, node))
     elif now.problem.image_shape:
@@ -91,32 +94,32 @@ def _numbers(now: Shown, heights: tuple[int, ...]) -> dict[str, Any]:
     }
 
 
-def _map(now: Shown, heights: tuple[int, ...], record: TreeTrace, node: int) -> live.Chart:
+def _map(now: Shown, heights: tuple[int, ...], record: TreeTrace, node: int) -> Chart:
     """The plane by class and strength, with the borders of leaves and the query's way."""
     problem = now.problem
     x, y, rows = grid(problem, CELLS)
     readings = [study_of(now, rows, "map").read(max_height=height) for height in heights]
     leaves = [reading.leaf.reshape(CELLS, CELLS) for reading in readings]
-    lines = [outlines.borders(leaf, x, y) for leaf in leaves]
+    lines = [geometry.borders(leaf, x, y) for leaf in leaves]
     ends = record.node[np.minimum(heights, record.stop)]
     inside = [(r.path == (node or end)).any(axis=1) for r, end in zip(readings, ends)]
-    region = [outlines.borders(part.reshape(CELLS, CELLS), x, y) for part in inside]
+    region = [geometry.borders(part.reshape(CELLS, CELLS), x, y) for part in inside]
     sizes = svtree.nodes(now)["n_rows"]
     output = np.stack([reading.outputs.reshape(CELLS, CELLS) for reading in readings])
-    return live.Chart(
+    return Chart(
         key="tree_map",
         alt="The tree's answer over the plane by colour, the borders of its leaves, the exact "
         "boundary, and the support vectors on the query's path.",
         title="The tree's answer",
         equal=True,
         layers=[
-            live.Heat(values=np.clip(output, -STRONG, STRONG), x=x, y=y, scale="diverging",
+            Heat(values=np.clip(output, -STRONG, STRONG), x=x, y=y, scale="diverging",
                       range=(-STRONG, STRONG), title="output", opacity=0.8),
-            live.Line(x=_across(lines), y=_up(lines), width=1.5, dim_after=0),  # faint
+            Line(x=_across(lines), y=_up(lines), width=1.5, opacity=0.25),
             boundary_line(problem, width=2.5),
-            live.Line(x=_across(region), y=_up(region), width=2.5, color=theme.COLORS[4],
+            Line(x=_across(region), y=_up(region), width=2.5, color=theme.COLORS[4],
                       name=f"node {node}" if node else "its leaf"),
-            live.Reach(owner=np.stack(leaves), x=x, y=y,
+            Regions(owner=np.stack(leaves), x=x, y=y,
                        text=[f"node {k}: {n:,} training rows" for k, n in sizes.items()]),
             _queries(now),
             _asked(now, heights, record),
@@ -133,59 +136,33 @@ def _up(lines: list[NDArray]) -> list[NDArray]:
     return [line[:, 1].astype(np.float32) for line in lines]
 
 
-def _queries(now: Shown) -> live.Points:
+def _queries(now: Shown) -> Points:
     """Some test queries, to be clicked; the one in question wears the star."""
     data, query = now.problem.data, now.problem.query
-    rows = np.unique(np.append(theme.thinned(len(data.X_test), DRAWN), query))
-    return live.Points(
+    rows = np.unique(np.append(thinned(len(data.X_test), DRAWN), query))
+    return Points(
         x=data.X_test[rows, 0].astype(np.float32), y=data.X_test[rows, 1].astype(np.float32),
         group=(data.y_test[rows] > 0).astype(np.uint8), names=tuple(data.class_names), size=5,
         id=rows, picked=query, hover={"query": rows},
     )  # fmt: skip
 
 
-def _asked(now: Shown, heights: tuple[int, ...], record: TreeTrace) -> live.Points:
+def _asked(now: Shown, heights: tuple[int, ...], record: TreeTrace) -> Points:
     """The support vectors that the query asks, in their order."""
     spots = svtree.asked(now, record).astype(np.float32)
     asked = [min(height, record.stop) for height in heights]
-    return live.Points(
+    return Points(
         x=[spots[:k, 0] for k in asked], y=[spots[:k, 1] for k in asked], names=("asked",),
         colors=(theme.INK,), symbols=("circle",), size=9, opacity=1.0,
         text=[[f"asked at step {i + 1}" for i in range(k)] for k in asked],
     )  # fmt: skip
 
 
-def _tree(now: Shown, heights: tuple[int, ...], record: TreeTrace) -> live.Chart:
-    """The whole tree, what lies below the height faint, the query's path lit."""
-    nodes = svtree.nodes(now)
-    depth, path = nodes["depth"].to_numpy(), record.node[1:]
-    cut = depth[None] <= np.array(heights)[:, None]
-    return live.tree(
-        key="tree_path",
-        alt="The tree, root at the top, with the query's path lit.",
-        title="The tree, and the query's path",
-        x=figures.places(nodes),
-        y=-depth,
-        parent=nodes["parent"].to_numpy(),
-        path=[path[:height] for height in heights],
-        nodes={
-            "group": cut.astype(np.uint8),
-            "names": ("cut off", "node"),
-            "colors": (theme.FAINT, theme.INK),  # as those asked are on the map
-            "symbols": ("circle", "circle"),
-            "size": 6.0 if len(nodes) < 400 else 4.0,
-            "id": nodes.index.to_numpy(),
-            "linked": False,
-            "text": [f"node {k}: {n:,} training rows" for k, n in nodes["n_rows"].items()],
-        },
-    )
-
-
-def _digits(now: Shown, heights: tuple[int, ...], record: TreeTrace) -> live.Images:
+def _digits(now: Shown, heights: tuple[int, ...], record: TreeTrace) -> Images:
     """The images on the query's path; those that the height cuts off are faint."""
     bank = svtree.images(now, record)
     sums = record.partial[1:]
-    return live.Images(
+    return Images(
         key="tree_digits",
         alt="The support vectors on the query's path as images, with the running sum.",
         title="Asked on the path, and the sum so far",
@@ -198,22 +175,22 @@ def _digits(now: Shown, heights: tuple[int, ...], record: TreeTrace) -> live.Ima
     )
 
 
-def _sum(heights: tuple[int, ...], record: TreeTrace) -> live.Chart:
+def _sum(heights: tuple[int, ...], record: TreeTrace) -> Chart:
     """The running sum against the exact output."""
     k = np.arange(record.stop + 1)
-    return live.Chart(
+    return Chart(
         key="tree_sum",
         alt="The running sum along the path against the exact output.",
         title="The sum along the path",
-        x=live.Axis("kernel values asked", whole=True),
-        y=live.Axis("output"),
+        x=Axis("kernel values asked", whole=True),
+        y=Axis("output"),
         layers=[
-            live.Line(
+            Line(
                 x=k, y=record.partial[k].astype(np.float32), color=theme.COLORS[4], markers=True,
                 name="running sum", dim_after=np.minimum(heights, record.stop),
             ),
-            live.Rule(y=float(record.exact), text=f"f(x) = {record.exact:.3g}"),
-            live.Rule(y=0.0, dashed=False),
+            Rule(y=float(record.exact), text=f"f(x) = {record.exact:.3g}"),
+            Rule(y=0.0, dashed=False),
         ],
     )  # fmt: skip
 

@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 from playwright.sync_api import Locator, Page, expect
 
-from kmviz.ui import live
+from kmviz.charts import live
 from tests.browser.harness import parameter, serve, settle
 from tests.browser.live_demo.arrays import SIDE, WINDOWS, arrays
 
@@ -314,45 +314,72 @@ def test_the_pointer_over_a_map_shows_who_answers_there(watched):
     expect(tip).to_be_hidden()
 
 
-PART = """(page, [source, axis, ends]) => new Function(
-    `${source}; return partOf(${JSON.stringify(axis)}, ${JSON.stringify(ends)}).ticks`)()"""
+TICKS = """(page, [source, axis, most]) => new Function(
+    `${source}; return ticksOf(${JSON.stringify(axis)}, ${most})`)()"""
 
 
-def test_a_part_of_an_axis_has_ticks_of_its_own(watched):
+@pytest.fixture
+def ticks(watched) -> Callable[..., list[tuple[float, str]]]:
+    """Ticks that the canvas has for a range, in about so many steps."""
     page, _ = watched
 
-    def ticks(ends, **axis):
-        said = [live.source("pointer", "zoom"), {"ticks": [], **axis}, ends]
-        return root(page).evaluate(PART, said)
+    def found(low: float, high: float, most: float = 4.5, **axis: bool):
+        said = [live.source("axes"), {"range": [low, high], **axis}, most]
+        return [tuple(tick) for tick in root(page).evaluate(TICKS, said)]
 
-    assert ticks([3.9, 2.2]) == [[2.5, "2.5"], [3, "3"], [3.5, "3.5"]]
-    assert ticks([2.2, 3.9], whole=True) == [[3, "3"]], "nothing between what is counted"
-    assert ticks([-3.2, -1.8], whole=True) == [[-3, "−3"], [-2, "−2"]]
-    powers = [[1, "1"], [2, "2"], [5, "5"], [10, "10"]]
-    assert ticks([1.5, 8], log=True, ticks=powers) == powers[1:3]
+    return found
 
 
-def test_a_box_zooms_and_the_zoom_survives_a_move_until_it_is_reset(watched):
-    page, traffic = watched
-    traffic.clear()
-    box = root(page).locator('[data-kmviz-view="effort"] canvas').bounding_box()
-    point = "(root) => root.kmviz.place('effort', 0, 7)"
-    before = root(page).evaluate(point)
-    page.mouse.move(box["x"] + 0.4 * box["width"], box["y"] + 40)
-    page.mouse.down()
-    page.mouse.move(box["x"] + 0.9 * box["width"], box["y"] + 200, steps=4)
-    page.mouse.up()
-    zoomed = root(page).evaluate(point)
-    assert abs(zoomed[0] - before[0]) + abs(zoomed[1] - before[1]) > 20
-    page.wait_for_timeout(400)
-    assert traffic.sent == [], "the end of a box is no click"
-    press(page, "ArrowRight")
-    expect(page.get_by_text("Python heard 11")).to_be_visible()
-    press(page, "ArrowLeft")
-    expect(page.get_by_text("Python heard 10")).to_be_visible()
-    assert root(page).evaluate(point) == zoomed
-    root(page).get_by_role("button", name="reset zoom").click()
-    assert root(page).evaluate(point) == before
+def test_an_axis_of_a_third_of_the_page_says_its_scale(ticks):
+    for low, high in [(-4.4, 4.6), (-0.9, 0.8), (3, 7), (0, 48), (-2.6, 2.4), (1e-7, 3e-7)]:
+        values = [value for value, _ in ticks(low, high)]
+        assert 2 <= len(values) <= 6
+        assert all(low <= value <= high for value in values)
+        assert f"{values[1] - values[0]:.0e}"[0] in "125"
+
+
+def test_a_logarithmic_axis_has_powers_of_ten_or_round_numbers(ticks):
+    for ends, most, words in [
+        ((0.9, 230), 4.5, ["1", "10", "100"]),
+        ((1, 100), 7, ["1", "2", "5", "10", "20", "50", "100"]),
+        ((1, 1e9), 4.5, ["1", "100", "10,000", "1,000,000", "100,000,000"]),
+        ((230, 440), 4.5, ["250", "300", "350", "400"]),
+    ]:
+        assert [word for _, word in ticks(*ends, most, log=True)] == words
+
+
+def test_an_axis_that_counts_has_no_tick_between_two_whole_numbers(ticks):
+    assert [word for _, word in ticks(-0.03, 1.05, whole=True)] == ["0", "1"]
+    assert len(ticks(-0.03, 1.05)) > 2
+    assert [word for _, word in ticks(0, 40, whole=True)] == ["0", "10", "20", "30", "40"]
+    assert ticks(-3.2, 12_345, whole=True)[0] == (0, "0")
+
+
+def test_a_range_that_cannot_be_told_apart_has_no_ticks(ticks):
+    for ends in [(1.0, 1.0), (0.0, 1e-320), (-1e308, 1e308)]:
+        assert ticks(*ends) == []
+    assert ticks(0.0, 1.0, hidden=True) == []
+
+
+def test_numbers_have_a_minus_sign_as_wide_as_a_digit(ticks):
+    assert "−2.5" in [word for _, word in ticks(-2.6, 0.1)]
+    assert (0, "0") in ticks(-1, 1)
+    assert [word for _, word in ticks(0, 30_000)][1] == "10,000"
+
+
+def test_a_picture_is_drawn_large_at_the_position_that_is_seen(watched):
+    page, _ = watched
+    press(page, "ArrowRight", times=3)
+    expect(page.get_by_text("Python heard 13")).to_be_visible()
+    assert page.locator(".js-plotly-plot").count() == 0, "nothing before it is asked for"
+    root(page).get_by_role("button", name="Enlarge trajectory").click()
+    dialog = page.get_by_role("dialog")
+    expect(dialog.locator(".js-plotly-plot .main-svg").first).to_be_visible()
+    expect(dialog.get_by_text(f"stops at {arrays().stop[13]}")).to_be_visible()
+    expect(dialog.get_by_role("button", name="Picture (HTML)")).to_be_visible()
+    page.keyboard.press("Escape")
+    expect(dialog).to_have_count(0)
+    at_value(page, 13)
 
 
 def test_a_query_pointed_at_in_one_picture_is_ringed_in_the_others(visit):

@@ -8,20 +8,19 @@ import numpy as np
 import pytest
 from streamlit.testing.v1 import AppTest
 
-from kmviz.figures import theme
-from kmviz.ui import live
-from kmviz.ui.live.columns import numbers, words
+from kmviz.charts import Axis, Band, Chart, Heat, Images, Line, Points, Rule, theme, wire
+from kmviz.charts.wire import numbers, words
 
 P, N = 7, 50
 
 
 def sent(view, positions=P):
     """A view as the browser finds it."""
-    return live.unpack(live.pack(view.spec(positions)))
+    return wire.unpack(wire.pack(wire.spec(view, positions)))
 
 
 def chart(*layers, **options):
-    return live.Chart(key="effort", layers=layers, alt="Steps of each query.", **options)
+    return Chart(key="effort", layers=layers, alt="Steps of each query.", **options)
 
 
 @pytest.mark.parametrize(
@@ -40,20 +39,20 @@ def chart(*layers, **options):
 def test_numbers_take_the_smallest_kind_that_holds_them(values, kind):
     column = numbers(values, 1, P, "x")
     assert column["data"].dtype == np.dtype(kind)
-    np.testing.assert_array_equal(live.at(column, 3), values.astype(kind))
+    np.testing.assert_array_equal(wire.at(column, 3), values.astype(kind))
 
 
 def test_a_column_for_each_position_reads_back_at_each():
     rng = np.random.default_rng(0)
     stacked = rng.integers(0, 1000, (P, N))
     ragged = [rng.normal(size=k) for k in range(P)]
-    view = sent(chart(live.Points(x=rng.normal(size=N), y=stacked), live.Line(x=ragged, y=ragged)))
+    view = sent(chart(Points(x=rng.normal(size=N), y=stacked), Line(x=ragged, y=ragged)))
     points, line = view["layers"]
     for i in range(P):
-        np.testing.assert_array_equal(live.at(points["y"], i), stacked[i])
-        np.testing.assert_array_equal(live.at(line["x"], i), ragged[i].astype("f4"))
+        np.testing.assert_array_equal(wire.at(points["y"], i), stacked[i])
+        np.testing.assert_array_equal(wire.at(line["x"], i), ragged[i].astype("f4"))
     assert points["y"]["data"].dtype == np.uint16
-    np.testing.assert_array_equal(live.at(points["x"], 0), live.at(points["x"], P - 1))
+    np.testing.assert_array_equal(wire.at(points["x"], 0), wire.at(points["x"], P - 1))
 
 
 def test_rows_that_repeat_and_arrays_that_are_equal_are_stored_once():
@@ -61,30 +60,28 @@ def test_rows_that_repeat_and_arrays_that_are_equal_are_stored_once():
     column = numbers(rows, 1, P, "y")
     assert len(column["data"]) == 2 * N
     np.testing.assert_array_equal(column["index"], [0, 0, 0, 1, 1, 1, 1])
-    band = live.Band(x=np.arange(N), low=rows, high=rows)
-    once = len(live.pack(chart(live.Line(x=np.arange(N), y=rows)).spec(P)))
-    assert len(live.pack(chart(live.Line(x=np.arange(N), y=rows), band).spec(P))) < once + 1_000
+    band = Band(x=np.arange(N), low=rows, high=rows)
+    once = len(wire.pack(wire.spec(chart(Line(x=np.arange(N), y=rows)), P)))
+    assert len(wire.pack(wire.spec(chart(Line(x=np.arange(N), y=rows), band), P))) < once + 1_000
 
 
 def test_the_arrays_of_a_whole_slider_are_small():
     rng = np.random.default_rng(0)
     steps, agrees = rng.integers(1, 850, (101, 2_000)), rng.random((101, 2_000)) > 0.1
-    view = chart(
-        live.Points(x=rng.normal(size=2_000), y=steps, group=agrees, hover={"steps": steps})
-    )
-    assert len(live.pack(view.spec(101))) < 101 * 2_000 * 3 + 20_000
+    view = chart(Points(x=rng.normal(size=2_000), y=steps, group=agrees, hover={"steps": steps}))
+    assert len(wire.pack(wire.spec(view, 101))) < 101 * 2_000 * 3 + 20_000
 
 
 def test_words_are_stored_once_and_read_back():
     column = words([["a", "b"], ["b"], []], 1, 3, "captions")
     assert column["words"] == ["a", "b"]
-    assert [live.at(column, i) for i in range(3)] == [["a", "b"], ["b"], []]
-    assert live.at(words("same", 0, P, "title"), 5) == ["same"]
-    assert live.at(words([str(i) for i in range(P)], 0, P, "title"), 5) == ["5"]
+    assert [wire.at(column, i) for i in range(3)] == [["a", "b"], ["b"], []]
+    assert wire.at(words("same", 0, P, "title"), 5) == ["same"]
+    assert wire.at(words([str(i) for i in range(P)], 0, P, "title"), 5) == ["5"]
 
 
 def test_arrays_lie_where_a_browser_can_read_them_in_place():
-    blob = live.pack(chart(live.Points(x=np.arange(3), y=np.arange(3.0))).spec(1))
+    blob = wire.pack(wire.spec(chart(Points(x=np.arange(3), y=np.arange(3.0))), 1))
     length = int.from_bytes(blob[:4], "little")
     header = json.loads(blob[4 : 4 + length])
     assert (4 + length) % 8 == 0
@@ -95,24 +92,24 @@ def test_arrays_lie_where_a_browser_can_read_them_in_place():
 @pytest.mark.parametrize(
     ("layer", "message"),
     [
-        (live.Points(x=np.zeros(N), y=np.zeros((P + 1, N))), "Points: y has 8 positions.* 7"),
-        (live.Line(x=np.zeros((2, 2, 2)), y=np.zeros(2)), "Line: x has 3 axes: give 1"),
-        (live.Line(x=[np.zeros(2)] * 3, y=np.zeros(2)), "Line: x has 3 positions"),
-        (live.Rule(x=np.zeros(3)), "Rule: x has 3 positions"),
-        (live.Rule(x=0.0, text=["a", "b"]), "Rule: text has 2 positions"),
+        (Points(x=np.zeros(N), y=np.zeros((P + 1, N))), "Points: y has 8 positions.* 7"),
+        (Line(x=np.zeros((2, 2, 2)), y=np.zeros(2)), "Line: x has 3 axes: give 1"),
+        (Line(x=[np.zeros(2)] * 3, y=np.zeros(2)), "Line: x has 3 positions"),
+        (Rule(x=np.zeros(3)), "Rule: x has 3 positions"),
+        (Rule(x=0.0, text=["a", "b"]), "Rule: text has 2 positions"),
     ],
 )
 def test_a_column_that_does_not_fit_the_slider_is_refused_by_name(layer, message):
     with pytest.raises(ValueError, match=message):
-        chart(layer).spec(P)
+        wire.spec(chart(layer), P)
 
 
 @pytest.mark.parametrize("kind", [np.int64, np.uint8, np.int8, bool])
 def test_whole_numbers_of_a_map_are_sent_as_they_are(kind):
     values = np.random.default_rng(0).integers(-120, 120, (P, 6, 5)).astype(kind)
-    (heat,) = sent(chart(live.Heat(values=values, x=np.arange(5), y=np.arange(6))))["layers"]
+    (heat,) = sent(chart(Heat(values=values, x=np.arange(5), y=np.arange(6))))["layers"]
     for i in range(P):
-        np.testing.assert_array_equal(heat["levels"][live.at(heat["values"], i)], values[i].ravel())
+        np.testing.assert_array_equal(heat["levels"][wire.at(heat["values"], i)], values[i].ravel())
     assert heat["values"]["data"].dtype == np.uint8
     assert heat["shades"].min() == 0
     assert heat["shades"].max() == 1
@@ -122,53 +119,53 @@ def test_whole_numbers_of_a_map_are_sent_as_they_are(kind):
 @pytest.mark.parametrize("kind", [float, int])
 def test_many_values_of_a_map_are_the_nearest_of_its_levels(log, kind):
     values = np.random.default_rng(0).uniform(1, 5_000, (P, 60, 60)).astype(kind)
-    view = chart(live.Heat(values=values, x=np.arange(60), y=np.arange(60), log=log))
+    view = chart(Heat(values=values, x=np.arange(60), y=np.arange(60), log=log))
     (heat,) = sent(view)["layers"]
     scale = np.log if log else np.asarray
     levels = scale(heat["levels"].astype(float))
     assert len(levels) == 255
-    away = np.abs(levels[live.at(heat["values"], 2)] - scale(values[2].ravel()))
+    away = np.abs(levels[wire.at(heat["values"], 2)] - scale(values[2].ravel()))
     np.testing.assert_allclose(away.max(), np.diff(levels).max() / 2, rtol=0.05)
 
 
 def test_a_cell_without_a_value_has_no_level_and_one_beyond_the_range_the_last():
     values = np.array([[np.nan, 0.0], [5.0, 1.0]])
-    view = chart(live.Heat(values=values, x=[0, 1], y=[0, 1], range=(0, 2)))
+    view = chart(Heat(values=values, x=[0, 1], y=[0, 1], range=(0, 2)))
     (heat,) = sent(view)["layers"]
-    np.testing.assert_array_equal(live.at(heat["values"], 0), [255, 0, 254, 127])
+    np.testing.assert_array_equal(wire.at(heat["values"], 0), [255, 0, 254, 127])
     assert len(heat["levels"]) == 255
 
 
 def test_a_diverging_map_has_its_middle_at_nothing():
     values = np.array([[-1.0, 0.0], [3.0, 1.0]])
-    (heat,) = sent(chart(live.Heat(values=values, x=[0, 1], y=[0, 1], scale="diverging")))["layers"]
+    (heat,) = sent(chart(Heat(values=values, x=[0, 1], y=[0, 1], scale="diverging")))["layers"]
     assert heat["range"] == [-3.0, 3.0]
     assert heat["shades"][np.abs(heat["levels"]).argmin()] == pytest.approx(0.5)
 
 
 def test_axes_span_all_positions_unless_a_range_is_given_or_a_layer_is_left_out():
     y = np.arange(P)[:, None] * np.ones(N)
-    wild = live.Line(x=np.arange(2), y=np.array([-1e6, 1e6]), fits=False)
-    view = sent(chart(live.Points(x=np.arange(N), y=y), wild, x=live.Axis("x", (0, 10))))
+    wild = Line(x=np.arange(2), y=np.array([-1e6, 1e6]), fits=False)
+    view = sent(chart(Points(x=np.arange(N), y=y), wild, x=Axis("x", (0, 10))))
     assert view["x"]["range"] == [0, 10]
     low, high = view["y"]["range"]
     assert -1 < low < 0
     assert P - 1 < high < P
-    logged = sent(chart(live.Points(x=[1, 100], y=[0, 10]), y=live.Axis("k", log=True)))
+    logged = sent(chart(Points(x=[1, 100], y=[0, 10]), y=Axis("k", log=True)))
     assert logged["y"]["range"][0] > 0
 
 
 def test_colours_are_the_names_of_the_themes_slots():
-    view = sent(chart(live.Line(x=[0, 1], y=[0, 1], color=theme.COLORS[3])))
+    view = sent(chart(Line(x=[0, 1], y=[0, 1], color=theme.COLORS[3])))
     assert view["layers"][0]["color"] == "categorical 3"
-    with pytest.raises(KeyError):
-        chart(live.Line(x=[0, 1], y=[0, 1], color="red")).spec(P)
+    with pytest.raises(ValueError, match="must be one of"):
+        wire.spec(chart(Line(x=[0, 1], y=[0, 1], color="red")), P)
 
 
 def test_images_are_bytes_cut_from_one_bank():
     bank = np.linspace(-1, 3, 4 * 6).reshape(2, 3, 4)
     view = sent(
-        live.Images(
+        Images(
             key="neighbors", alt="a", bank=bank, shown=[[0], [1, 0]], captions=[["a"], ["b", "c"]],
             scale="diverging",
         ),
@@ -178,37 +175,26 @@ def test_images_are_bytes_cut_from_one_bank():
     assert view["bank"].dtype == np.uint8
     assert view["bank"][-1] == 254
     assert abs(int(view["bank"][0]) - 254 / 3) < 1, "nothing is in the middle, at 127"
-    np.testing.assert_array_equal(live.at(view["shown"], 1), [1, 0])
-    assert live.at(view["captions"], 1) == ["b", "c"]
+    np.testing.assert_array_equal(wire.at(view["shown"], 1), [1, 0])
+    assert wire.at(view["captions"], 1) == ["b", "c"]
     with pytest.raises(ValueError, match="bank has 2 axes"):
-        live.Images(key="k", alt="a", bank=bank[0], shown=[0]).spec(1)
-
-
-def test_a_tree_draws_the_nodes_that_a_position_shows():
-    view = live.tree(
-        key="tree_path", alt="a", x=[0.5, 0.0, 1.0], y=[0, -1, -1], parent=[-1, 0, 0],
-        visible=np.array([[True, False, False], [True, True, True]]), path=[[0], [0, 2]],
-        nodes={"id": np.arange(3), "names": ("node", "leaf"), "group": np.array([0, 1, 1])},
-    )  # fmt: skip
-    edges, way, nodes = sent(view, positions=2)["layers"]
-    assert live.at(edges["x"], 0).size == 0
-    np.testing.assert_array_equal(live.at(edges["x"], 1), [0.5, 0, np.nan, 0.5, 1, np.nan])
-    np.testing.assert_array_equal(live.at(way["x"], 1), [0.5, 1.0])
-    np.testing.assert_array_equal(live.at(nodes["id"], 0), [0])
-    np.testing.assert_array_equal(live.at(nodes["group"], 1), [0, 1, 1])
+        wire.spec(Images(key="k", alt="a", bank=bank[0], shown=[0]), 1)
 
 
 def page():
     import numpy as np
     import streamlit as st
 
-    from kmviz.ui import live
+    from kmviz.charts import Chart, Points
+    from kmviz.ui import pictures
 
-    view = live.Chart(
-        key="effort", alt="a", layers=[live.Points(x=np.arange(4), y=np.arange(12).reshape(3, 4))]
+    view = Chart(
+        key="effort", alt="a", layers=[Points(x=np.arange(4), y=np.arange(12).reshape(3, 4))]
     )
     given = st.session_state.get("w", 4)
-    st.text(live.show("w", "Window w", (0, 4, 9), given, [view], numbers={"k": ["1", "2", "3"]}))
+    st.text(
+        pictures.show("w", "Window w", (0, 4, 9), given, [view], numbers={"k": ["1", "2", "3"]})
+    )
 
 
 def test_a_page_sends_the_slider_apart_from_its_arrays():
@@ -225,10 +211,10 @@ def test_a_page_sends_the_slider_apart_from_its_arrays():
     assert stand["position"] == 2
     assert len(stand["parts"]) == 2
     assert len(protos[-1].SerializeToString()) < 2_000
-    effort = live.unpack(
+    effort = wire.unpack(
         next(b for name, b in before.items() if name.endswith("live_w_effort"))[16:]
     )
-    np.testing.assert_array_equal(live.at(effort["layers"][0]["y"], 2), [8, 9, 10, 11])
+    np.testing.assert_array_equal(wire.at(effort["layers"][0]["y"], 2), [8, 9, 10, 11])
 
 
 def test_a_value_between_two_of_the_slider_stands_at_the_nearest():
@@ -239,9 +225,12 @@ def test_a_value_between_two_of_the_slider_stands_at_the_nearest():
 
 
 def test_on_a_map_lines_and_silent_points_do_not_answer_for_what_lies_below():
-    line, points = live.Line(x=[0, 1], y=[0, 1], name="boundary"), live.Points(x=[0, 1], y=[1, 0])
+    line, points = (
+        Line(x=[0, 1], y=[0, 1], name="boundary"),
+        Points(x=[0, 1], y=[1, 0]),
+    )
     flat, upright = (
-        live.Chart(key="map", alt="A map.", equal=equal, layers=[line, points]).spec(1)["layers"]
+        wire.spec(Chart(key="map", alt="A map.", equal=equal, layers=[line, points]), 1)["layers"]
         for equal in (True, False)
     )
     assert "names" not in flat[0], "which is what makes a layer one that can be pointed at"

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from kmviz.figures.outlines import borders, contour
+from kmviz.charts.geometry import borders, contour
 
 GRID = np.linspace(-2, 2, 41)
 X, Y = np.meshgrid(GRID, GRID)

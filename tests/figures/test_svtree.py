@@ -8,8 +8,8 @@ from sklearn.frozen import FrozenEstimator
 from sklearn.svm import SVC
 
 from kmviz import SVTreeClassifier
+from kmviz.charts.geometry import borders
 from kmviz.figures.boundary import Plane
-from kmviz.figures.outlines import borders
 from kmviz.figures.svtree import tree_heights, tree_map, tree_path, tree_sum
 from kmviz.traces import Partition
 

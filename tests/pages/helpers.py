@@ -11,7 +11,7 @@ import numpy as np
 import plotly.graph_objects as go
 from streamlit.testing.v1 import AppTest
 
-from kmviz.ui import live
+from kmviz.charts import wire
 
 ROOT = Path(__file__).resolve().parents[2]
 
@@ -86,11 +86,11 @@ def live_at(app: AppTest, param: str) -> str:
     parts = {c.proto.id.rsplit("live_", 1)[-1]: c.proto for c in app.get("bidi_component")}
     stand = parts[f"{param}_stand"]
     position = json.loads(stand.mixed.json or stand.json)["position"]
-    texts = live.unpack(parts[f"{param}_bar"].bytes[16:])["texts"]
-    return texts["words"][int(live.at(texts["codes"], 0)[position])]
+    texts = wire.unpack(parts[f"{param}_bar"].bytes[16:])["texts"]
+    return texts["words"][int(wire.at(texts["codes"], 0)[position])]
 
 
 def live_arrays(app: AppTest, param: str, view: str) -> dict[str, Any]:
     """Return what a live view was sent: its layers with the arrays of all positions."""
     parts = {c.proto.id.rsplit("live_", 1)[-1]: c.proto for c in app.get("bidi_component")}
-    return live.unpack(parts[f"{param}_{view}"].bytes[16:])
+    return wire.unpack(parts[f"{param}_{view}"].bytes[16:])

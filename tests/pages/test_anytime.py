@@ -5,9 +5,10 @@ import re
 import numpy as np
 import pytest
 
+from kmviz.charts import wire
 from kmviz.methods.anytime import AnytimeClassifier
 from kmviz.methods.anytime.study import AnytimeStudy
-from kmviz.ui import live, work
+from kmviz.ui import work
 from kmviz.ui.anytime_views import positions
 from tests.pages.helpers import array, figure, live_arrays, live_at, metric, open_page, run, trace
 
@@ -21,7 +22,7 @@ def page():
 
 def said(app, step):
     """What the live slider says at a step, one of the first."""
-    (words,) = live.at(live_arrays(app, "step", "bar")["note"], step - 1)
+    (words,) = wire.at(live_arrays(app, "step", "bar")["note"], step - 1)
     return words
 
 
@@ -72,7 +73,7 @@ def test_another_query_and_its_step_have_the_same_readings_and_map(monkeypatch):
     assert live_at(page, "step") == str(between)
     (heat,) = layers(page, "effort_map", "heat")
     place = positions(last).index(next(k for k in positions(last) if k > between))
-    decided = [int((live.at(heat["values"], place + n) <= between).sum()) for n in (-1, 0, 1)]
+    decided = [int((wire.at(heat["values"], place + n) <= between).sum()) for n in (-1, 0, 1)]
     assert decided == sorted(decided)
     assert decided[0] < decided[2]
 
@@ -157,17 +158,17 @@ def test_the_live_slider_draws_what_the_study_reads(page):
     clf, queries = names["clf"], names["X_test"]
     (points,) = layers(page, "steps", "points")
     (heat,) = layers(page, "effort_map", "heat")
-    x, y = live.at(heat["x"], 0), live.at(heat["y"], 0)
+    x, y = wire.at(heat["x"], 0), wire.at(heat["y"], 0)
     rows = np.column_stack([a.ravel() for a in np.meshgrid(x, y)]).astype(np.float64)
-    np.testing.assert_array_equal(live.at(points["y"], 0), clf.steps(queries))
+    np.testing.assert_array_equal(wire.at(points["y"], 0), clf.steps(queries))
     lit = 0
     for step in (1, 5, 20):
         lower, upper = clf.decision_interval(queries, step)
-        decided = live.at(points["group"], step - 1)
+        decided = wire.at(points["group"], step - 1)
         np.testing.assert_array_equal(decided, (lower > 0) | (upper < 0))
         assert decided.sum() >= lit
         lit = decided.sum()
-        steps = heat["levels"][live.at(heat["values"], step - 1)]
+        steps = heat["levels"][wire.at(heat["values"], step - 1)]
         assert np.mean(steps == clf.cut(step).steps(rows)) > 0.99, "places are rounded to 32 bits"
 
 
@@ -176,11 +177,11 @@ def test_the_live_interval_holds_f_and_changes_its_colour_where_it_is_certain(pa
     unsure, certain = layers(page, "bounds", "band")
     for step in (1, 5, 30):
         for band in (unsure, certain):
-            assert (live.at(band["low"], step - 1) <= exact + 1e-5).all()
-            assert (live.at(band["high"], step - 1) >= exact - 1e-5).all()
-        low, high = (live.at(certain[end], step - 1) for end in ("low", "high"))
+            assert (wire.at(band["low"], step - 1) <= exact + 1e-5).all()
+            assert (wire.at(band["high"], step - 1) >= exact - 1e-5).all()
+        low, high = (wire.at(certain[end], step - 1) for end in ("low", "high"))
         assert ((low > 0) | (high < 0)).all()
-        drawn = np.append(live.at(unsure["x"], step - 1), live.at(certain["x"], step - 1))
+        drawn = np.append(wire.at(unsure["x"], step - 1), wire.at(certain["x"], step - 1))
         assert drawn.max() <= step
 
 

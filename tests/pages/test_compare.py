@@ -11,10 +11,11 @@ from sklearn.svm import SVC
 from streamlit.testing.v1 import AppTest
 
 import kmviz
+from kmviz.charts import wire
 from kmviz.evaluation import compare as evaluation
 from kmviz.io.storage import StorageError, dumps
 from kmviz.io.strangers import load_from_stranger
-from kmviz.ui import anytime, compare, falk, live, model, nsv, parts, reduced, svtree, work
+from kmviz.ui import anytime, compare, falk, model, nsv, parts, reduced, svtree, work
 from tests.pages.helpers import ROOT, array, figure, live_arrays, live_at, open_page, run
 
 PAGE = "pages/6_Compare.py"
@@ -75,7 +76,7 @@ def test_efforts_of_all_methods_stand_beside_one_another_on_one_scale(banana):
         assert len(line["x"]["data"]) > 10, "the boundary is on top"
     assert set(efforts(sent["exact"])) == {m}
     fitted = evaluation.trained(evaluation.resolve(["svtree"])["svtree"], _reference())[0]
-    x, y = (live.at(sent["svtree"]["layers"][0][axis], 0) for axis in "xy")
+    x, y = (wire.at(sent["svtree"]["layers"][0][axis], 0) for axis in "xy")
     rows = np.column_stack([a.ravel() for a in np.meshgrid(x, y)])
     near = fitted.steps(rows)  # the places were rounded to four bytes on their way
     assert np.mean(near == efforts(sent["svtree"])) > 0.99
@@ -86,7 +87,7 @@ def test_efforts_of_all_methods_stand_beside_one_another_on_one_scale(banana):
 def efforts(view):
     """The kernel values of each cell."""
     heat = view["layers"][0]
-    return heat["levels"][live.at(heat["values"], 0)]
+    return heat["levels"][wire.at(heat["values"], 0)]
 
 
 def _reference():

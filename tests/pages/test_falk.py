@@ -8,9 +8,10 @@ import pytest
 from sklearn.svm import SVC
 
 from kmviz import FaLKClassifier, datasets
+from kmviz.charts import wire
 from kmviz.machines import KernelMachine
 from kmviz.methods.falk.theory import LocalityGap
-from kmviz.ui import falk, falk_words, live
+from kmviz.ui import falk, falk_words
 from tests.pages.helpers import array, figure, live_arrays, live_at, metric, open_page, run, trace
 
 PAGE = "pages/4_Local_Models.py"
@@ -157,25 +158,25 @@ def test_the_slider_draws_what_a_fit_of_each_size_answers():
     owner, points, _, line, ring, _ = live_arrays(page, "k", "local_map")["layers"]
     heat, _, own, *_ = live_arrays(page, "k", "effort_map")["layers"]
     share = live_arrays(page, "k", "local_sweep")["layers"][0]
-    cells = np.meshgrid(live.at(owner["x"], 0), live.at(owner["y"], 0))
+    cells = np.meshgrid(wire.at(owner["x"], 0), wire.at(owner["y"], 0))
     rows = np.column_stack([axis.ravel() for axis in cells])
     for position, k in ((1, 10), (5, 40)):
         data, clf = shown_models(k, k // 2)
-        asked = live.at(owner["owner"], position)
+        asked = wire.at(owner["owner"], position)
         assert np.mean(asked == clf.apply(rows)) > 0.99  # the places are sent in single precision
-        steps = heat["levels"][live.at(heat["values"], position)]
+        steps = heat["levels"][wire.at(heat["values"], position)]
         said = np.clip(clf.models_.sizes()[asked], 1, None)
         np.testing.assert_allclose(steps, said, rtol=0.03)
-        np.testing.assert_array_equal(live.at(own["x"], position), live.at(line["x"], position))
-        assert live.at(share["y"], 0)[position] == pytest.approx(
+        np.testing.assert_array_equal(wire.at(own["x"], position), wire.at(line["x"], position))
+        assert wire.at(share["y"], 0)[position] == pytest.approx(
             100 * clf.score(data.X_test[:2000], data.y_test[:2000]), abs=1e-4
         )
         home = clf.local_model(clf.trace(data.X_test[3]).model)
-        circle = np.column_stack([live.at(ring[axis], position) for axis in "xy"])
+        circle = np.column_stack([wire.at(ring[axis], position) for axis in "xy"])
         away = np.linalg.norm(circle - data.X_train[home.center], axis=1)
         np.testing.assert_allclose(away, home.outer, rtol=1e-4)
-    assert len(live.at(points["x"], 0)) == len(data.X_train)
-    assert len(live.at(line["x"], 0)) > 10
+    assert len(wire.at(points["x"], 0)) == len(data.X_train)
+    assert len(wire.at(line["x"], 0)) > 10
 
 
 def test_moving_along_the_sweep_trains_only_what_is_shown(page, monkeypatch):

@@ -5,8 +5,9 @@ from types import SimpleNamespace
 import numpy as np
 import pytest
 
+from kmviz.charts import wire
 from kmviz.methods.register import METHODS
-from kmviz.ui import follow, live
+from kmviz.ui import follow
 from tests.pages.helpers import live_arrays, open_page
 
 PAGES = sorted({one.page for one in METHODS if one.icon})
@@ -34,12 +35,12 @@ def test_every_walk_is_played_from_its_start_to_its_answer(app):
     for key in ("query", "easy", "hard"):
         layers = live_arrays(app, "follow", f"walk_{key}")["layers"]
         line = next(layer for layer in layers if layer["kind"] == "line")
-        first, last = (live.at(line["x"], k) for k in (0, len(line["x"]["index"]) - 1))
+        first, last = (wire.at(line["x"], k) for k in (0, len(line["x"]["index"]) - 1))
         assert list(first) == [0]
         np.testing.assert_array_equal(last, np.arange(len(last)))
         asked = live_arrays(app, "follow", f"asked_{key}")["layers"][1]
-        assert len(live.at(asked["x"], len(line["x"]["index"]) - 1)) <= len(last) - 1
-        assert len(live.at(asked["x"], 0)) == 0
+        assert len(wire.at(asked["x"], len(line["x"]["index"]) - 1)) <= len(last) - 1
+        assert len(wire.at(asked["x"], 0)) == 0
 
 
 def test_the_easy_query_takes_no_more_than_the_hard_one(app):
@@ -47,7 +48,7 @@ def test_the_easy_query_takes_no_more_than_the_hard_one(app):
     for key in ("easy", "hard"):
         layers = live_arrays(app, "follow", f"walk_{key}")["layers"]
         line = next(layer for layer in layers if layer["kind"] == "line")
-        lengths.append(len(live.at(line["x"], len(line["x"]["index"]) - 1)))
+        lengths.append(len(wire.at(line["x"], len(line["x"]["index"]) - 1)))
     assert lengths[0] <= lengths[1]
 
 

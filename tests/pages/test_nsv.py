@@ -5,12 +5,13 @@ import pytest
 from sklearn.svm import SVC, LinearSVC
 
 import kmviz
+from kmviz.charts import wire
 from kmviz.methods.nsv import NSVClassifier
 from kmviz.methods.nsv.calibration import Calibrator
 from kmviz.methods.nsv.engine import NSVEngine
 from kmviz.methods.nsv.envelope import Envelope
 from kmviz.methods.study import Study
-from kmviz.ui import live, maps, nsv, parts, problem as problems
+from kmviz.ui import maps, nsv, parts, problem as problems
 from tests.pages.helpers import array, figure, live_arrays, live_at, metric, open_page, run, trace
 
 PAGE = "pages/1_Nearest_Support_Vectors.py"
@@ -167,12 +168,12 @@ def test_a_machine_whose_walks_cannot_be_kept_shows_fewer_queries_and_a_coarser_
     page = open_page(PAGE, data="banana", n=120)
     assert any("a sample of 400 queries" in info.value for info in page.info)
     heat = live_arrays(page, "w", "effort_map")["layers"][0]
-    assert len(live.at(heat["x"], 0)) == 20
-    assert len(live.at(heat["values"], 0)) == 400
+    assert len(wire.at(heat["x"], 0)) == 20
+    assert len(wire.at(heat["values"], 0)) == 400
     monkeypatch.setattr(Study, "frames", None)  # another query reads nothing again
     page.session_state["query"] = 7
     star = live_arrays(run(page), "w", "effort_map")["layers"][3]
-    assert live.at(star["x"], 0) == pytest.approx(kmviz.datasets.load("banana").X_test[7, 0])
+    assert wire.at(star["x"], 0) == pytest.approx(kmviz.datasets.load("banana").X_test[7, 0])
 
 
 def test_queries_that_are_all_alike_have_words_too():
@@ -186,7 +187,7 @@ def test_the_live_slider_draws_what_the_study_reads():
     windows = [0, 4, 20]
     for window in windows:
         again = open_page(PAGE, data="banana", C=0.3, gamma=2, filter="false", w=window)
-        mean = float(np.mean(live.at(points["x"], window)))
+        mean = float(np.mean(wire.at(points["x"], window)))
         assert f"{mean:,.1f}" == metric(again, "Mean k")
 
 

@@ -11,7 +11,8 @@ from sklearn.svm import SVC
 
 import kmviz
 from kmviz import ReducedSetClassifier, VirtualSVClassifier, datasets
-from kmviz.ui import live, parts, reduced, reduced_words
+from kmviz.charts import wire
+from kmviz.ui import parts, reduced, reduced_words
 from tests.pages.helpers import array, figure, live_arrays, live_at, metric, open_page, run, trace
 
 PAGE = "pages/3_Reduced_Set.py"
@@ -53,7 +54,7 @@ def test_every_size_is_drawn_as_the_classifier_of_that_size_answers():
     heat, line, marks, _ = live_arrays(app, "vectors", "boundary")["layers"]
     data = datasets.load("two_moons", n=120)
     grid = np.column_stack(
-        [a.ravel() for a in np.meshgrid(live.at(heat["x"], 0), live.at(heat["y"], 0))]
+        [a.ravel() for a in np.meshgrid(wire.at(heat["x"], 0), wire.at(heat["y"], 0))]
     )
     for n in (2, 5):
         code = next(block.value for block in app.code if "ReducedSetClassifier" in block.value)
@@ -61,14 +62,14 @@ def test_every_size_is_drawn_as_the_classifier_of_that_size_answers():
         exec(code.replace("n_vectors=5", f"n_vectors={n}"), space)
         clf, position = space["clf"], n - 1
         f = clf.decision_function(grid)
-        shown = heat["levels"][live.at(heat["values"], position)]
+        shown = heat["levels"][wire.at(heat["values"], position)]
         inside = np.abs(f) < heat["range"][1]
         step = (heat["range"][1] - heat["range"][0]) / 254
         np.testing.assert_allclose(shown[inside], f[inside], atol=0.6 * step)
-        places = np.column_stack([live.at(marks[axis], position) for axis in "xy"])
+        places = np.column_stack([wire.at(marks[axis], position) for axis in "xy"])
         order = np.argsort(-np.abs(clf.machine_.beta), kind="stable")
         np.testing.assert_allclose(places, clf.machine_.vectors[order], atol=1e-5)
-        border = np.column_stack([live.at(line[axis], position) for axis in "xy"])
+        border = np.column_stack([wire.at(line[axis], position) for axis in "xy"])
         on = clf.decision_function(border[np.isfinite(border[:, 0])].astype(data.X_train.dtype))
         assert np.abs(on).max() < 0.1 * np.abs(f).max()
 
@@ -76,14 +77,14 @@ def test_every_size_is_drawn_as_the_classifier_of_that_size_answers():
 def test_the_error_of_each_size_is_drawn_and_said(monkeypatch):
     app = open_page(PAGE, data="digits", pair="3-8", vectors=8)
     error = live_arrays(app, "vectors", "reduced_error")["layers"][1]
-    at_once = [float(live.at(error["y"], 0)[n - 1]) for n in (3, 8)]
+    at_once = [float(wire.at(error["y"], 0)[n - 1]) for n in (3, 8)]
     for n, drawn in zip((3, 8), at_once, strict=True):
         app.session_state["vectors"] = n
         run(app)
         assert live_at(app, "vectors") == str(n)
         assert metric(app, "Test error") == f"{drawn:.2f}%"
     shown = live_arrays(app, "vectors", "reduced_vectors")["shown"]
-    assert [len(live.at(shown, position)) for position in range(16)] == list(range(1, 17))
+    assert [len(wire.at(shown, position)) for position in range(16)] == list(range(1, 17))
 
 
 @pytest.mark.parametrize("data", ["checkerboard", "digits", "heart"])

@@ -6,8 +6,9 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.svm import SVC
 
 from kmviz import lessons
+from kmviz.charts import wire
 from kmviz.kernels import RBF, Linear, Normalized, Polynomial, Sigmoid
-from kmviz.ui import live, problem, start, start_views
+from kmviz.ui import problem, start, start_views
 from tests.pages.helpers import (
     array,
     figure,
@@ -40,8 +41,8 @@ def fast_lines(app):
     """Return how many support vectors the query asks, nearest first, at the slider's end."""
     sent = live_arrays(app, "asked", "payment_fast")
     lines = sent["layers"][1]
-    assert live.at(lines["x"], 0).size == 0
-    count = live.at(lines["x"], len(lines["x"]["index"]) - 1).size // 3
+    assert wire.at(lines["x"], 0).size == 0
+    count = wire.at(lines["x"], len(lines["x"]["index"]) - 1).size // 3
     assert f"Nearest first: {count} of them settle it" in str(sent["title"])
     return count
 
@@ -81,8 +82,8 @@ def test_the_query_draws_a_line_to_every_support_vector_and_ends_at_f(banana):
     assert live_at(banana, "asked") == str(m)
     lines = live_arrays(banana, "asked", "payment")["layers"][1]
     last = len(lines["x"]["index"]) - 1
-    assert live.at(lines["x"], 0).size == 0
-    assert live.at(lines["x"], last).size == 3 * m, "query, vector, and a break"
+    assert wire.at(lines["x"], 0).size == 0
+    assert wire.at(lines["x"], last).size == 3 * m, "query, vector, and a break"
     assert any(live_arrays(banana, "asked", "payment")["layers"][-1]["id"]["data"] == 0), "the star"
 
 
@@ -97,7 +98,7 @@ def test_of_digits_the_query_and_whom_it_asks_are_seen():
     app = open_page(data="digits")
     m = int(metric(app, "Support vectors"))
     strip = live_arrays(app, "asked", "payment_images")
-    last = live.at(strip["captions"], len(strip["shown"]["index"]) - 1)
+    last = wire.at(strip["captions"], len(strip["shown"]["index"]) - 1)
     assert last[0] == "query"
     assert last[1].startswith(f"{m}: "), "the last one asked, with its class"
     assert len(last) == 6

@@ -8,8 +8,9 @@ import numpy as np
 import pandas as pd
 import pytest
 
+from kmviz.charts import wire
 from kmviz.methods.svtree import SVTreeClassifier
-from kmviz.ui import live, parts, svtree
+from kmviz.ui import parts, svtree
 from kmviz.ui.svtree_views import positions
 from tests.pages.helpers import array, figure, live_arrays, live_at, metric, open_page, run, trace
 
@@ -185,18 +186,18 @@ def test_the_live_slider_draws_what_the_study_reads(shown):
     names = {}
     exec(next(block.value for block in shown.code if "SVTree" in block.value), names)
     whole = names["clf"]
-    x, y = live.at(heat["x"], 0), live.at(heat["y"], 0)
+    x, y = wire.at(heat["x"], 0), wire.at(heat["y"], 0)
     rows = np.column_stack([a.ravel() for a in np.meshgrid(x, y)])
     for height in (1, 3, 6):
         clf = whole.cut(height)
-        told = heat["levels"][live.at(heat["values"], height - 1)]
+        told = heat["levels"][wire.at(heat["values"], height - 1)]
         np.testing.assert_allclose(
             told, np.clip(clf.decision_function(rows), -1.5, 1.5), atol=3.0 / 254
         )
-        steps = effort["levels"][live.at(effort["values"], height - 1)]
+        steps = effort["levels"][wire.at(effort["values"], height - 1)]
         np.testing.assert_array_equal(steps, clf.steps(rows))
-        (owner,) = drawn(shown, "tree_map", "reach")
-        leaf = live.at(owner["owner"], height - 1)
+        (owner,) = drawn(shown, "tree_map", "regions")
+        leaf = wire.at(owner["owner"], height - 1)
         assert len(np.unique(leaf)) <= 2 ** (height - 1)
 
 
@@ -204,16 +205,16 @@ def test_the_lit_path_is_the_querys(shown):
     path = drawn(shown, "tree_path", "line")[1]
     nodes = drawn(shown, "tree_path", "points")[0]
     lit = array(trace(shown, "tree_path", "asked on the path")["customdata"])
-    y, at = live.at(path["y"], 5), live.at(nodes["x"], 5)
+    y, at = wire.at(path["y"], 5), wire.at(nodes["x"], 5)
     np.testing.assert_array_equal(y, -np.arange(1, len(lit) + 1))
-    np.testing.assert_allclose(live.at(path["x"], 5), at[lit])
+    np.testing.assert_allclose(wire.at(path["x"], 5), at[lit])
 
 
 def test_images_on_the_path_are_faint_below_the_height():
     page = open_page(PAGE, data="digits", refit="path", height=5)
     strip = live_arrays(page, "height", "tree_digits")
-    asked = len(live.at(strip["shown"], 0))
-    full = [int(live.at(strip["faint_after"], i)[0]) for i in range(5)]
+    asked = len(wire.at(strip["shown"], 0))
+    full = [int(wire.at(strip["faint_after"], i)[0]) for i in range(5)]
     assert full == [min(k, asked) for k in range(1, 6)]
     assert live_arrays(page, "height", "effort_map")["kind"] == "images"
 

@@ -4,22 +4,27 @@ const FAINT = 0.25; // how much is seen of what comes after the stop
 // A symbol drawn once, to be stamped: thousands of points cost a millisecond or two.
 function stamp(symbol, color, edge, size) {
   const side = Math.ceil(size * 1.4) + 4, canvas = document.createElement("canvas");
-  symbolAt(sized(canvas, side, side), symbol, side / 2, side / 2, size / 2, color, edge, 0.75);
+  const place = [side / 2, side / 2, size / 2], context = sized(canvas, side, side);
+  if (symbol === "ring") symbolAt(context, "circle", ...place, null, color, 1.5);
+  else symbolAt(context, symbol, ...place, color, edge, 0.75);
   return { canvas, side };
 }
 
 const LAYERS = {
   points(context, layer, i, { area: { sx, sy }, hidden, ringed, theme: { named } }) {
-    const [x, y, group, id] = columns(layer, ["x", "y", "group", "id"], i);
+    const [x, y, group, id, size] = columns(layer, ["x", "y", "group", "id", "size"], i);
+    const labels = at(layer.labels, i);
     const stamps = layer.stamps.map((made, g) => (hidden.has(layer.names[g]) ? null : made));
     const picked = one(layer.picked, i), ring = layer.linked ? ringed : undefined;
     context.globalAlpha = layer.opacity;
     for (let k = 0; layer.opacity && k < x.length; k++) { // else only to be pointed at
-      const made = stamps[group ? group[k] : 0], side = made?.side;
+      const made = stamps[group ? group[k] : 0];
       if (!made) continue;
+      const side = made.side * ((size[k] ?? size[0]) / layer.largest);
       context.drawImage(made.canvas, sx(x[k]) - side / 2, sy(y[k]) - side / 2, side, side);
     }
     context.globalAlpha = 1;
+    labels?.forEach((label, k) => labelAt(context, label, sx(x[k]), sy(y[k]), named));
     const mark = (which, symbol, ...look) => {
       const k = id && which >= 0 ? id.indexOf(which) : -1;
       if (k >= 0) symbolAt(context, symbol, sx(x[k]), sy(y[k]), ...look);
@@ -28,7 +33,7 @@ const LAYERS = {
     mark(picked, "star", 9, named["categorical 4"], named.ink, 1.5);
     mark(ring, "circle", 10, null, named.paper, 6);
     mark(ring, "circle", 10, null, named.ink, 3);
-    return { x, y, group, id, picked };
+    return { x, y, group, id, picked, size, labels };
   },
 
   line(context, layer, i, { area, theme }) {
@@ -36,11 +41,12 @@ const LAYERS = {
     const color = theme.named[layer.color];
     Object.assign(context, { strokeStyle: color, lineWidth: layer.width, lineJoin: "round" });
     context.setLineDash(layer.dashed ? [6, 4] : []);
+    context.globalAlpha = layer.opacity;
     polyline(context, x, y, area, 0, stop);
     context.globalAlpha = FAINT;
     polyline(context, x, y, area, stop);
     for (let k = 0; layer.markers && k < x.length; k++) {
-      context.globalAlpha = k > stop ? FAINT : 1;
+      context.globalAlpha = k > stop ? FAINT : layer.opacity;
       symbolAt(context, "circle", area.sx(x[k]), area.sy(y[k]), layer.width + 1.5, color);
     }
     return { x, y, stop };
@@ -109,7 +115,7 @@ const LAYERS = {
   },
 
   // Who answers under the pointer: the circle of that spot, or its cells.
-  reach(context, layer, i, { area, area: { sx, sy }, spot, theme }) {
+  regions(context, layer, i, { area, area: { sx, sy }, spot, theme }) {
     const [codes, x, y] = columns(layer, ["owner", "x", "y"], i), color = theme.named[layer.color];
     const [across, up, radius] = columns(layer, ["at_x", "at_y", "radius"], i);
     context.globalAlpha = radius ? 0.15 : FAINT;
@@ -124,6 +130,14 @@ const LAYERS = {
     return { x, y, codes };
   },
 };
+
+// A word above a point, to be read among lines.
+function labelAt(context, label, x, y, { paper, ink }) {
+  Object.assign(context, { textAlign: "center", textBaseline: "bottom", lineJoin: "round" });
+  Object.assign(context, { strokeStyle: paper, fillStyle: ink, lineWidth: 3 });
+  context.strokeText(label, x, y - 6);
+  context.fillText(label, x, y - 6);
+}
 
 // Draws cells from where the first of them begins to where the last one ends.
 function drawCells(context, codes, colors, x, y, { sx, sy }) {

@@ -98,6 +98,11 @@ class Live {
     this.views.forEach((view) => view !== from && view.mark({ ringed: query }));
   }
 
+  // A picture is drawn large by Python, at the position that is seen now.
+  expand(view) {
+    this.trigger("expanded", { view, position: this.position });
+  }
+
   clicked(view, id) {
     if (this.bar.clicks && id !== undefined) this.say("clicked", { view, id });
   }
@@ -116,13 +121,13 @@ class Live {
   }
 }
 
-export default function ({ data, parentElement, setStateValue }) {
+export default function ({ data, parentElement, setStateValue, setTriggerValue }) {
   if (parentElement.kmvizLive?.name !== data.name) {
     parentElement.kmvizLive?.end();
     parentElement.kmvizLive = new Live(parentElement, data.name);
   }
   const live = parentElement.kmvizLive;
-  live.tell = setStateValue;
+  Object.assign(live, { tell: setStateValue, trigger: setTriggerValue });
   live.refresh();
   return () => {
     live.end();

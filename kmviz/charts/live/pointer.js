@@ -1,14 +1,11 @@
 // What is under the pointer: words and their place, the id that a click reports, the query that is
 // nearest, seen or unseen, and the spot that answers there.
 const REACH = 14; // pixels from the pointer to what it points at
-const NUMBERS = new Intl.NumberFormat("en", {
-  maximumSignificantDigits: 4, maximumFractionDigits: 0, roundingPriority: "morePrecision",
-});
 
 function under(view, { offsetX, offsetY }) {
   const found = { words: "" };
   let nearest = Infinity;
-  for (let which = view.layers.length - 1; which >= 0 && !view.isDragged; which--) {
+  for (let which = view.layers.length - 1; which >= 0; which--) {
     const layer = view.layers[which], search = view.shown[which].codes ? cellAt : pointAt;
     const { away, spot, ...said } = search(view, layer, view.shown[which], offsetX, offsetY) ?? {};
     found.spot ??= spot;
@@ -40,6 +37,7 @@ function cellAt({ area, position }, layer, { x, y, codes }, px, py) {
   const column = place(x, area.ux(px)), row = place(y, area.uy(py));
   const code = column in x ? codes[row * x.length + column] : undefined;
   if (!(code >= 0)) return null;
-  const words = at(layer.text, position)?.[code] ?? "";
+  const words = layer.levels ? `${layer.title} ${NUMBERS.format(layer.levels[code])}`
+    : at(layer.text, position)?.[code] ?? "";
   return { words, spot: layer.owner && code, id: layer.radius && code, x: px, y: py };
 }

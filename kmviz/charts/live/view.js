@@ -5,8 +5,10 @@ class View {
     this.hidden = new Set();
     this.figure = element("figure", `view ${kind}`);
     this.figure.innerHTML = `<figcaption></figcaption><div class="legend"></div>
-      <div class="stage"><canvas role="img"></canvas><div class="tip"></div></div>`;
-    [this.title, this.legend, this.stage] = this.figure.children;
+      <div class="stage"><canvas role="img"></canvas><div class="tip"></div></div>
+      <button type="button" class="expand" title="Enlarge: zoom, save">⤢</button>`;
+    [this.title, this.legend, this.stage, this.button] = this.figure.children;
+    this.button.onclick = () => this.live.expand(this.spec.key);
     [this.canvas, this.tip] = this.stage.children;
     this.canvas.onpointermove = (event) => this.say(under(this, event));
     this.canvas.onpointerleave = () => this.say({ words: "" });
@@ -14,7 +16,6 @@ class View {
       const { id, query } = under(this, event);
       this.live.clicked(this.spec.key, id ?? query);
     };
-    if (kind === "chart") zoomable(this);
   }
 
   load(spec) {
@@ -23,6 +24,7 @@ class View {
     this.layers = spec.layers ?? [spec]; // a strip is its own layer
     this.figure.dataset.kmvizView = spec.key;
     this.canvas.setAttribute("aria-label", spec.alt);
+    this.button.setAttribute("aria-label", `Enlarge ${spec.key}`);
   }
 
   // Makes ready for a width and a theme, where either is new.
@@ -35,36 +37,30 @@ class View {
   }
 
   place() {
-    const { spec, canvas, width, zoom, theme: { named, shades, font } } = this;
+    const { spec, canvas, width, theme: { named, shades, font } } = this;
     const height = Math.max(spec.height, this.live.bar.present ? globalThis.innerHeight - 360 : 0);
     this.context = canvas.getContext("2d");
     this.context.font = font;
-    this.area = spec.layers ? areaOf({ ...spec, ...zoom }, width, height, this.context)
+    this.area = spec.layers ? areaOf(spec, width, height, this.context)
       : stripOf(spec, width);
     canvas.style.height = `${this.area.height}px`;
     sized(canvas, width, this.area.height).font = font;
     for (const layer of this.layers) {
+      if (layer.symbols) layer.largest = Math.max(...layer.size.data);
       layer.stamps = layer.symbols?.map((symbol, g) =>
-        stamp(symbol, named[layer.colors[g]], named.paper, layer.size));
+        stamp(symbol, named[layer.colors[g]], named.paper, layer.largest));
       if (layer.bank) layer.sheet = picture(layer.bank, layer.shape[1], shades[layer.scale], false);
     }
     this.legend.replaceChildren();
     spec.legend?.forEach((entry) => this.addEntry(entry));
-    if (zoom)
-      element("button", "entry", this.legend, "⟲ reset zoom").onclick = () => this.look(null);
-  }
-
-  // Looks closer, at a part of both axes, or at all of it.
-  look(zoom) {
-    this.zoom = zoom;
-    this.place();
-    this.draw(this.position);
   }
 
   // The colours of a scale and its ends, or a button that hides what it names.
-  addEntry({ name, glyph, color, opacity, scale, most }) {
-    const entry = element(scale ? "span" : "button", "entry", this.legend, name);
-    if (scale) return entry.append(element("span", `colors ${scale}`), most);
+  addEntry({ name, glyph, color, opacity, scale, ends }) {
+    const [low, high] = ends?.map(written) ?? [];
+    const entry = element(scale ? "span" : "button", "entry", this.legend,
+      scale ? `${name} ${low}` : name);
+    if (scale) return entry.append(element("span", `colors ${scale}`), high);
     const say = () => entry.setAttribute("aria-pressed", !this.hidden.has(name));
     entry.dataset.glyph = glyph;
     entry.style.cssText = `--color: ${this.theme.named[color]}; --opacity: ${opacity}`;

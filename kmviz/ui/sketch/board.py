@@ -10,9 +10,9 @@ import numpy as np
 import streamlit as st
 from numpy.typing import NDArray
 
+from kmviz.charts import geometry, live
 from kmviz.datasets.drawing import CELLS, LAST, MOST, REACH, Drawing, place_rows, write_drawing
-from kmviz.figures import outlines
-from kmviz.ui import live, state
+from kmviz.ui import state
 from kmviz.ui.problem import Problem
 
 _HERE = Path(__file__).parent
@@ -53,7 +53,7 @@ def learned(problem: Problem) -> dict[str, Any]:
     scale = float(np.abs(f).max()) or 1.0
     codes = np.rint(127 + 127 * np.clip(2 * f / scale, -1, 1)).astype(np.uint8)
     steps = np.linspace(0, LAST, FIELD)
-    line = outlines.contour(f.reshape(FIELD, FIELD), steps, steps)
+    line = geometry.contour(f.reshape(FIELD, FIELD), steps, steps)
     sample = np.column_stack([_places(problem, problem.data.X_train), problem.data.y_train])
     return {
         "field": base64.b64encode(codes.tobytes()).decode(),

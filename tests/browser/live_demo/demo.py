@@ -1,10 +1,15 @@
 """A page with one live slider and every kind of view, for tests in a browser."""
 
+from types import SimpleNamespace
+
 import numpy as np
+import pandas as pd
 import streamlit as st
 
-from kmviz.figures import theme
-from kmviz.ui import live, state
+from kmviz import charts
+from kmviz.charts import theme
+from kmviz.charts.svtree import tree_path
+from kmviz.ui import pictures, state
 from kmviz.ui.params import Number
 from tests.browser.live_demo.arrays import QUERIES, SIDE, WINDOWS, arrays
 
@@ -18,69 +23,69 @@ session["runs"] = session.get("runs", 0) + 1
 def clicked(view, row):
     session["clicked"] = (view, row)
     if view == "effort":
-        live.pick(view, row)
+        pictures.pick(view, row)
 
 
 a = arrays(session["n"] or QUERIES)
 m = a.low.shape[1] - 1
 row = session["query"]
-effort = live.Chart(
+effort = charts.Chart(
     key="effort",
     alt="Steps of each query against its output.",
     title=[f"Every query's effort at w = {w}" for w in WINDOWS],
-    x=live.Axis("output f(x)", (-3.2, 3.2)),
-    y=live.Axis("steps k", log=True),
+    x=charts.Axis("output f(x)", (-3.2, 3.2)),
+    y=charts.Axis("steps k", log=True),
     layers=[
-        live.Points(
+        charts.Points(
             x=a.exact, y=a.steps, group=a.agrees, names=("differs", "agrees"),
             colors=(theme.COLORS[1], theme.COLORS[0]), symbols=("diamond", "circle"),
             id=np.arange(len(a.exact)), picked=row,
             hover={"query": np.arange(len(a.exact)), "f(x)": a.exact, "steps": a.steps},
         ),
-        live.Rule(x=0.0, text="boundary"),
+        charts.Rule(x=0.0, text="boundary"),
     ],
 )  # fmt: skip
-walk = live.Chart(
+walk = charts.Chart(
     key="trajectory",
     alt="Partial output of the query within the thresholds.",
     title="One query, step by step",
-    x=live.Axis("support vectors asked k"),
-    y=live.Axis("partial output g", (-4.0, 4.0)),
+    x=charts.Axis("support vectors asked k"),
+    y=charts.Axis("partial output g", (-4.0, 4.0)),
     layers=[
-        live.Band(x=np.arange(m + 1), low=a.low, high=a.high, name="undecided", fits=False),
-        live.Line(x=np.arange(m + 1), y=a.low, name="low", color=theme.COLORS[0]),
-        live.Line(x=np.arange(m + 1), y=a.high, name="high", color=theme.COLORS[1]),
-        live.Line(x=np.arange(m + 1), y=a.walk, name="g", dim_after=a.stop),
-        live.Rule(x=a.stop, text=[f"stops at {k}" for k in a.stop]),
-        live.Rule(y=0.0, dashed=False),
+        charts.Band(x=np.arange(m + 1), low=a.low, high=a.high, name="undecided", fits=False),
+        charts.Line(x=np.arange(m + 1), y=a.low, name="low", color=theme.COLORS[0]),
+        charts.Line(x=np.arange(m + 1), y=a.high, name="high", color=theme.COLORS[1]),
+        charts.Line(x=np.arange(m + 1), y=a.walk, name="g", dim_after=a.stop),
+        charts.Rule(x=a.stop, text=[f"stops at {k}" for k in a.stop]),
+        charts.Rule(y=0.0, dashed=False),
     ],
 )  # fmt: skip
-cells = live.Chart(
+cells = charts.Chart(
     key="effort_map",
     alt="Steps over the plane.",
     title="Steps over the plane",
-    x=live.Axis("first feature"),
-    y=live.Axis("second feature"),
+    x=charts.Axis("first feature"),
+    y=charts.Axis("second feature"),
     equal=True,
     layers=[
-        live.Heat(values=a.map, x=a.grid, y=a.grid, title="steps", log=True, range=(1, 200)),
-        live.Reach(
+        charts.Heat(values=a.map, x=a.grid, y=a.grid, title="steps", log=True, range=(1, 200)),
+        charts.Regions(
             owner=a.owner, x=a.grid, y=a.grid, at_x=a.spots[:, 0], at_y=a.spots[:, 1],
             radius=np.full(4, 0.8), text=[f"model {k} answers here" for k in range(4)],
         ),
-        live.Line(x=[p[:, 0] for p in a.rings], y=[p[:, 1] for p in a.rings], name="boundary"),
-        live.Points(x=[p[::9, 0] for p in a.rings], y=[p[::9, 1] for p in a.rings]),
-        live.Points(x=a.exact, y=-a.exact, id=np.arange(len(a.exact)), opacity=0.0, fits=False),
+        charts.Line(x=[p[:, 0] for p in a.rings], y=[p[:, 1] for p in a.rings], name="boundary"),
+        charts.Points(x=[p[::9, 0] for p in a.rings], y=[p[::9, 1] for p in a.rings]),
+        charts.Points(x=a.exact, y=-a.exact, id=np.arange(len(a.exact)), opacity=0.0, fits=False),
     ],
 )  # fmt: skip
-histogram = live.Chart(
+histogram = charts.Chart(
     key="histogram",
     alt="How many queries take so many steps.",
-    x=live.Axis("steps k"),
-    y=live.Axis("queries"),
-    layers=[live.Line(x=a.centres, y=a.counts)],
+    x=charts.Axis("steps k"),
+    y=charts.Axis("queries"),
+    layers=[charts.Line(x=a.centres, y=a.counts)],
 )
-strip = live.Images(
+strip = charts.Images(
     key="neighbors",
     alt="The vectors asked, as images.",
     title="Vectors asked",
@@ -91,26 +96,15 @@ strip = live.Images(
     id=np.arange(len(a.bank)) + 100,
 )
 depth = np.floor(np.log2(np.arange(15) + 1)).astype(int)
-tree = live.tree(
-    key="tree_path",
-    alt="The tree down to the chosen height.",
-    title="Tree",
-    x=(np.arange(15) + 1 - 2.0**depth + 0.5) / 2.0**depth,
-    y=-depth,
-    parent=(np.arange(15) - 1) // 2 * (np.arange(15) > 0) - (np.arange(15) == 0),
-    visible=depth <= np.minimum(3, np.arange(len(WINDOWS)) // 10)[:, None],
-    path=[np.array([0, 2, 5, 12])[: 1 + min(3, k // 10)] for k in range(len(WINDOWS))],
-    nodes={
-        "names": ("node",),
-        "id": np.arange(15),
-        "linked": False,
-        "text": [f"node {k}" for k in range(15)],
-    },
-    height=220,
+nodes = pd.DataFrame(
+    {"depth": depth + 1, "parent": (np.arange(15) + 1) // 2 - 1, "n_rows": np.arange(15)}
+)
+tree = tree_path(
+    nodes, SimpleNamespace(node=np.array([-1, 0, 2, 5, 12])), [1 + k // 20 for k in WINDOWS]
 )
 value = None
 if not session.get("hide"):
-    value = live.show(
+    value = pictures.show(
         "w", "Window w", WINDOWS, session["w"], [effort, walk, cells, histogram, strip, tree],
         numbers={
             "Mean k": [f"{k:.1f}" for k in a.steps.mean(axis=1)],

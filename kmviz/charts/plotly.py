@@ -1,0 +1,243 @@
+"""Draw one position of a chart as a Plotly figure with real colours.
+
+For notebooks, documents, downloads, and a picture that a visitor expands.
+"""
+
+from __future__ import annotations
+
+from functools import singledispatch
+from typing import Any
+
+import numpy as np
+import plotly.graph_objects as go
+from numpy.typing import NDArray
+
+from kmviz.charts import theme
+from kmviz.charts.chart import (
+    Axis,
+    Band,
+    Chart,
+    Heat,
+    Images,
+    Layer,
+    Line,
+    Points,
+    Regions,
+    Rule,
+)
+
+#: How much is seen of what comes after a stop; images in a row of a strip.
+FAINT, ACROSS = 0.25, 6
+#: More points than this are drawn by the graphics card, without a symbol's edge.
+_MANY = 2_000
+_SYMBOLS = {"ring": "circle-open"}
+
+
+def figure(
+    chart: Chart | Images, position: int = 0, colors: str = "light", height: int | None = None
+) -> go.Figure:
+    """Return one position of a chart as a Plotly figure.
+
+    Parameters
+    ----------
+    position : where the slider stands
+    colors : {"light", "dark"}
+    height : of the figure in pixels; default: the chart's own, 460 at least
+    """
+    palette, now = theme.PALETTES[colors], chart.at(position)
+    if isinstance(now, Images):
+        return _mosaic(now, palette)
+    drawn = go.Figure()
+    for layer in now.layers:
+        _draw(layer, drawn, palette)
+    names = [trace.name for trace in drawn.data if trace.name and trace.showlegend is not False]
+    drawn.update_layout(
+        height=height or max(460, now.height), showlegend=bool(names),
+        legend={"orientation": "h", "y": 1.0, "yanchor": "bottom", "x": 0.0},
+        hovermode="closest", clickmode="event+select", **_look(now.title, palette),
+    )  # fmt: skip
+    drawn.update_xaxes(**_axis(now.x, palette)).update_yaxes(**_axis(now.y, palette))
+    if now.equal:
+        drawn.update_yaxes(scaleanchor="x", constrain="domain").update_xaxes(constrain="domain")
+    return drawn
+
+
+def page(chart: Chart | Images, position: int = 0, colors: str = "light") -> str:
+    """Return one position of a chart as an HTML file that needs neither the app nor a network."""
+    return figure(chart, position, colors).to_html(
+        include_plotlyjs=True, config={"displaylogo": False, "responsive": True}
+    )
+
+
+def _look(title: str, palette: dict[str, Any]) -> dict[str, Any]:
+    paper, ink = palette[theme.PAPER], palette[theme.INK]
+    return {
+        "title": {"text": title, "x": 0, "font": {"size": 15}},
+        "paper_bgcolor": paper,
+        "plot_bgcolor": paper,
+        "font": {"color": ink},
+        "margin": {"l": 70, "r": 12, "b": 60, "t": 90 if title else 50},
+    }
+
+
+def _axis(axis: Axis, palette: dict[str, Any]) -> dict[str, Any]:
+    assert axis.range is not None, "a chart at a position has ranges"
+    return {
+        "title": {"text": axis.title},
+        "type": "log" if axis.log else "linear",
+        "range": list(np.log10(axis.range) if axis.log else axis.range),
+        "visible": not axis.hidden,
+        "gridcolor": palette[theme.FAINT],
+        "zeroline": False,
+        "automargin": True,
+    }
+
+
+@singledispatch
+def _draw(layer: Layer, drawn: go.Figure, palette: dict[str, Any]) -> None:
+    """Add the traces of a layer."""
+    raise TypeError(f"there is no way to draw a layer of type {type(layer).__name__}")
+
+
+@_draw.register
+def _(layer: Points, drawn: go.Figure, palette: dict[str, Any]) -> None:
+    x, y = np.asarray(layer.x), np.asarray(layer.y)
+    group = np.zeros(len(x), int) if layer.group is None else np.asarray(layer.group)
+    kind = go.Scatter if len(x) <= _MANY else go.Scattergl
+    for i, name in enumerate(layer.names):
+        rows = np.flatnonzero(group == i)
+        color, symbol = layer.look(i)
+        marker = {
+            "symbol": _SYMBOLS.get(symbol, symbol), "color": palette[color],
+            "size": _part(layer.size, rows), "opacity": layer.opacity,
+        }  # fmt: skip
+        words = {} if layer.labels is None else {"text": _part(layer.labels, rows)}
+        drawn.add_trace(
+            kind(
+                x=x[rows], y=y[rows], name=name, showlegend=bool(name), marker=marker,
+                mode="markers+text" if words else "markers", textposition="top center", **words,
+                unselected={"marker": {"opacity": layer.opacity}}, **_pointed_at(layer, rows),
+            )
+        )  # fmt: skip
+    _add_star(layer, x, y, drawn, palette)
+
+
+def _part(values: Any, rows: NDArray[np.intp]) -> Any:
+    """Return some rows of a column; a plain number stands for all."""
+    if np.ndim(values) == 0:
+        return values
+    return [values[i] for i in rows] if isinstance(values, list) else np.asarray(values)[rows]
+
+
+def _pointed_at(layer: Points, rows: NDArray[np.intp]) -> dict[str, Any]:
+    """Return what the pointer says of points, and what a click reports."""
+    found: dict[str, Any] = {} if layer.id is None else {"customdata": _part(layer.id, rows)}
+    if layer.opacity == 0.0:
+        return found | {"hoverinfo": "none"}
+    words = [] if layer.text is None else [[str(layer.text[i]) for i in rows]]
+    for name, values in (layer.hover or {}).items():
+        words.append([f"{name} {value:.4g}" for value in np.asarray(values)[rows]])
+    lines = ["<br>".join(parts) for parts in zip(*words)]
+    return found | ({"hovertext": lines, "hoverinfo": "text"} if words else {})
+
+
+def _add_star(layer: Points, x: Any, y: Any, drawn: go.Figure, palette: dict[str, Any]) -> None:
+    """Mark the query, where a layer knows who it is."""
+    if layer.id is None or layer.picked is None:
+        return
+    place = np.flatnonzero(np.asarray(layer.id) == layer.picked)
+    if not len(place):
+        return
+    edge = {"width": 1.5, "color": palette[theme.INK]}
+    star = {"symbol": "star", "size": 17, "color": palette[theme.QUERY], "line": edge}
+    drawn.add_scatter(
+        x=x[place], y=y[place], mode="markers", name="the query", hoverinfo="skip", marker=star
+    )
+
+
+@_draw.register
+def _(layer: Line, drawn: go.Figure, palette: dict[str, Any]) -> None:
+    x, y = np.asarray(layer.x), np.asarray(layer.y)
+    stop = len(x) if layer.dim_after is None else int(layer.dim_after)
+    look = {
+        "color": palette[layer.color], "width": layer.width,
+        "dash": "dash" if layer.dashed else "solid",
+    }  # fmt: skip
+    for rows, opacity in ((slice(0, stop + 1), layer.opacity), (slice(stop, None), FAINT)):
+        if rows.stop or len(x[rows]) > 1:
+            drawn.add_scatter(
+                x=x[rows], y=y[rows], name=layer.name, opacity=opacity, line=look,
+                mode="lines+markers" if layer.markers else "lines", connectgaps=False,
+                showlegend=bool(layer.name) and bool(rows.stop), legendgroup=layer.name,
+            )  # fmt: skip
+
+
+@_draw.register
+def _(layer: Band, drawn: go.Figure, palette: dict[str, Any]) -> None:
+    color = palette[layer.color]
+    look = {"mode": "lines", "line": {"color": color, "width": 0.5}, "hoverinfo": "skip"}
+    drawn.add_scatter(x=layer.x, y=layer.high, showlegend=False, **look)
+    drawn.add_scatter(
+        x=layer.x, y=layer.low, fill="tonexty", name=layer.name, showlegend=bool(layer.name),
+        fillcolor=theme.translucent(color, layer.opacity), **look,
+    )  # fmt: skip
+
+
+@_draw.register
+def _(layer: Rule, drawn: go.Figure, palette: dict[str, Any]) -> None:
+    color = palette[layer.color]
+    line = {"color": color, "width": 1.5, "dash": "dot" if layer.dashed else "solid"}
+    words = {"annotation_text": layer.text or "", "annotation_font_color": color, "line": line}
+    if layer.x is not None:
+        if np.isfinite(layer.x):
+            drawn.add_vline(x=float(layer.x), **words)
+    elif layer.y is not None and np.isfinite(layer.y):
+        place = "top left" if layer.at_start else "top right"
+        drawn.add_hline(y=float(layer.y), annotation_position=place, **words)
+
+
+@_draw.register
+def _(layer: Heat, drawn: go.Figure, palette: dict[str, Any]) -> None:
+    values = np.asarray(layer.values, dtype=np.float64)
+    across = np.log10 if layer.log else np.asarray
+    low, high = across(layer.ends())
+    drawn.add_heatmap(
+        x=layer.x, y=layer.y, z=across(values), zmin=low, zmax=high, opacity=layer.opacity,
+        colorscale=palette[layer.scale], customdata=values, showscale=False, name=layer.title,
+        hovertemplate=f"{layer.title} %{{customdata:.4g}}<extra></extra>",
+    )  # fmt: skip
+
+
+@_draw.register
+def _(layer: Regions, drawn: go.Figure, palette: dict[str, Any]) -> None:
+    """Cells answer the pointer with the words of their owner; nothing is drawn."""
+    owner = np.asarray(layer.owner)
+    words = np.append(np.asarray([] if layer.text is None else layer.text, dtype=object), "")
+    drawn.add_heatmap(
+        x=layer.x, y=layer.y, z=owner, text=words[np.clip(owner, -1, len(words) - 1)],
+        hoverinfo="text", opacity=0.0, showscale=False,
+    )  # fmt: skip
+
+
+def _mosaic(strip: Images, palette: dict[str, Any]) -> go.Figure:
+    """Lay images out in rows, a caption under each."""
+    shown = np.asarray(strip.shown)
+    shown = shown[shown >= 0]
+    bank = np.asarray(strip.bank, dtype=np.float32)
+    tall, wide = bank.shape[1] + max(4, bank.shape[1] // 3), bank.shape[2] + 2
+    down, across = -(-len(shown) // ACROSS), min(len(shown), ACROSS)
+    sheet = np.full((max(down, 1) * tall, max(across, 1) * wide), np.nan, dtype=np.float32)
+    drawn, (low, high) = go.Figure(), strip.ends()
+    for i, image in enumerate(shown):
+        top, left = (i // ACROSS) * tall, (i % ACROSS) * wide
+        sheet[top : top + bank.shape[1], left : left + bank.shape[2]] = bank[image]
+        drawn.add_annotation(
+            x=left + bank.shape[2] / 2 - 0.5, y=top + bank.shape[1], showarrow=False,
+            text="" if strip.captions is None else strip.captions[i], yanchor="top",
+            font={"size": 11},
+        )  # fmt: skip
+    drawn.add_heatmap(z=sheet, zmin=low, zmax=high, colorscale=palette[strip.scale],
+                      showscale=False, hoverinfo="skip")  # fmt: skip
+    drawn.update_layout(height=120 + 110 * down, **_look(strip.title, palette))
+    drawn.update_xaxes(visible=False)
+    return drawn.update_yaxes(visible=False, autorange="reversed", scaleanchor="x")

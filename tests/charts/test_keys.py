@@ -1,0 +1,35 @@
+"""Each page draws the charts that its contract names, each once."""
+
+from __future__ import annotations
+
+from collections import Counter
+
+import pytest
+
+from kmviz.ui import pictures
+from tests.pages.helpers import open_page
+
+CHARTS = {
+    "app.py": {"boundary", "effort"},
+    "pages/1_Nearest_Support_Vectors.py": {"effort", "trajectory", "neighbors", "tradeoff"},
+    "pages/2_Anytime_Bounds.py": {"bounds", "orderings", "steps"},
+    "pages/3_Reduced_Set.py": {"reduced_vectors", "reduced_error", "boundary"},
+    "pages/4_Local_Models.py": {"local_map", "local_sweep"},
+    "pages/5_Support_Vector_Tree.py": {"tree_map", "tree_path", "effort_map"},
+}
+#: Pages that still draw large what is on the canvas too.
+TWICE = set(CHARTS)
+
+
+@pytest.mark.parametrize("page", CHARTS)
+def test_a_page_draws_its_charts_each_once(page, monkeypatch):
+    drawn: list[str] = []
+    spec = pictures.spec
+    monkeypatch.setattr(
+        pictures, "spec", lambda view, count: drawn.append(view.key) or spec(view, count)
+    )
+    app = open_page(page, data="banana", n=150)
+    keys = [chart.proto.id.rpartition("-")[2] for chart in app.get("plotly_chart")]
+    times = Counter(drawn + keys)
+    assert set(times) >= CHARTS[page]
+    assert page in TWICE or set(times.values()) == {1}, times

@@ -1,8 +1,7 @@
 """Nearest support vectors: ask the nearest first, and stop once the answer is settled."""
 
-import streamlit as st
-
 from kmviz import ui
+from kmviz.charts.nsv import trajectory
 from kmviz.ui import follow, nsv, nsv_calibration, nsv_views, two, words
 
 problem = ui.frame("Nearest support vectors", own=nsv.OWN)
@@ -28,30 +27,13 @@ follow.line(problem, record, follow.cost(now, reading, clf, problem.query))
 nsv_views.slider(now, record)
 two.section(nsv.side)
 ui.look_for(nsv.look_effort(now, reading))
-follow.section(now, reading, clf, problem.machine.vectors, nsv.band, "not safe yet")
-
-st.subheader(f"Query {problem.query}: whom it asks", anchor=False)
-ui.chart(
-    nsv.neighbors_figure(problem, record), "neighbors",
-    "The query and the first support vectors it asks, as images or as points on the map.",
-)  # fmt: skip
+follow.section(now, reading, clf, problem.machine.vectors, nsv.band, "undecided region")
+nsv_views.neighbors(now, record)
 ui.metrics(nsv.metrics(now, reading))
-walk = nsv.trajectory_figure(problem, record)
-st.subheader("Both charts large: zoom, hide, save", anchor=False)
-ui.chart(
-    nsv.effort_figure(now, reading), "effort",
-    "Sum g of each test query where it stopped against the steps it took, with the thresholds as "
-    "lines and disagreements marked.",
-    on_select=ui.pick("effort"),
-)  # fmt: skip
-ui.chart(
-    walk, "trajectory",
-    "Partial output of the query after each support vector, the thresholds around it, where it "
-    "stopped, where it would have gone, and the exact output.",
-)  # fmt: skip
 nsv_views.tradeoff(now, reading)
 ui.take_home(
-    problem, estimator=lambda: now.estimator(**chosen), trace=record.to_frame, figure=walk,
+    problem, estimator=lambda: now.estimator(**chosen), trace=record.to_frame,
+    picture=trajectory(record, problem.query),
     code=now.code(**chosen), name="nsv",
 )  # fmt: skip
 ui.finish()

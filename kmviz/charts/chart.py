@@ -273,6 +273,7 @@ class Images(Record):
     bank : all images that any position shows, (number, height, width)
     shown : which of the bank a position shows, in order; -1 for none
     captions : one for each image shown; for all positions, or a list of them for each
+    text : what the pointer says of each image shown; default: its caption
     groups : colour of the frame of each image shown, an index into the theme's; 255 for none
     faint_after : how many images are drawn in full; those after are faint
     scale : "grey", or "diverging" with nothing in the middle
@@ -282,12 +283,13 @@ class Images(Record):
     """
 
     columns: ClassVar = {"shown": 1, "groups": 1, "faint_after": 0, "id": 1}
-    words: ClassVar = {"captions": 1, "title": 0}
+    words: ClassVar = {"captions": 1, "text": 1, "title": 0}
     key: str
     bank: Any
     shown: Any
     alt: str
     captions: Any = None
+    text: Any = None
     groups: Any = None
     faint_after: Any = None
     title: Any = ""
@@ -302,6 +304,17 @@ class Images(Record):
         bank = np.asarray(self.bank)
         low, high = self.range or (float(bank.min(initial=0)), float(bank.max(initial=0)))
         return (-max(-low, high), max(-low, high)) if self.scale == "diverging" else (low, high)
+
+
+def on_one_scale(charts: Sequence[Chart]) -> list[Chart]:
+    """Return charts of one kind with the same ranges, wide enough for each of them."""
+    axes = list(zip(*(chart.ranged() for chart in charts)))
+    ends = [np.array([axis.range for axis in own]) for own in axes]
+    wide = [(float(end[:, 0].min()), float(end[:, 1].max())) for end in ends]
+    return [
+        replace(chart, x=replace(chart.x, range=wide[0]), y=replace(chart.y, range=wide[1]))
+        for chart in charts
+    ]
 
 
 def rows_of(values: Any, axes: int, name: str) -> Any:

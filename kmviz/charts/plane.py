@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 from numpy.typing import NDArray
+
+from kmviz.charts.geometry import contour
 
 #: Above so many points a sample of them is drawn.
 MOST_POINTS = 50_000
@@ -43,6 +46,13 @@ class Plane:
     y: NDArray | None = None
     values: NDArray | None = None
     title: str | None = None
+
+    @cached_property
+    def boundary(self) -> NDArray | None:
+        """The lines where f is zero, (vertices, 2); None in a projection."""
+        if self.x is None or self.y is None or self.values is None:
+            return None
+        return contour(self.values, self.x, self.y)
 
 
 def grid_over(rows: NDArray, size: int) -> tuple[NDArray, NDArray, NDArray]:

@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 import plotly.graph_objects as go
 from numpy.typing import NDArray
+from plotly.offline import get_plotlyjs
 
 from kmviz.charts import theme
 from kmviz.charts.chart import (
@@ -30,6 +31,8 @@ from kmviz.charts.chart import (
 FAINT, ACROSS = 0.25, 6
 #: More points than this are drawn by the graphics card, without a symbol's edge.
 _MANY = 2_000
+#: No look but the palette's: whoever draws may have set another.
+_TEMPLATE = "none"
 _SYMBOLS = {"ring": "circle-open"}
 
 
@@ -47,7 +50,7 @@ def figure(
     palette, now = theme.PALETTES[colors], chart.at(position)
     if isinstance(now, Images):
         return _mosaic(now, palette)
-    drawn = go.Figure()
+    drawn = go.Figure(layout_template=_TEMPLATE)
     for layer in now.layers:
         _draw(layer, drawn, palette)
     names = [trace.name for trace in drawn.data if trace.name and trace.showlegend is not False]
@@ -67,6 +70,20 @@ def page(chart: Chart | Images, position: int = 0, colors: str = "light") -> str
     return figure(chart, position, colors).to_html(
         include_plotlyjs=True, config={"displaylogo": False, "responsive": True}
     )
+
+
+def printed(chart: Chart | Images, width: int, height: int) -> str:
+    """Return a still picture on white, as a part of a page that holds `script()`."""
+    beside = {"orientation": "v", "x": 1.02, "y": 1, "yanchor": "top", "font": {"size": 11}}
+    still = figure(chart).update_layout(
+        width=width, height=height, legend=beside, margin={"t": 40, "b": 50, "l": 60, "r": 10}
+    )
+    return still.to_html(full_html=False, include_plotlyjs=False, config={"staticPlot": True})
+
+
+def script() -> str:
+    """Return the script that draws the pictures of a page: megabytes, once for all of them."""
+    return f"<script>{get_plotlyjs()}</script>"
 
 
 def _look(title: str, palette: dict[str, Any]) -> dict[str, Any]:
@@ -227,7 +244,7 @@ def _mosaic(strip: Images, palette: dict[str, Any]) -> go.Figure:
     tall, wide = bank.shape[1] + max(4, bank.shape[1] // 3), bank.shape[2] + 2
     down, across = -(-len(shown) // ACROSS), min(len(shown), ACROSS)
     sheet = np.full((max(down, 1) * tall, max(across, 1) * wide), np.nan, dtype=np.float32)
-    drawn, (low, high) = go.Figure(), strip.ends()
+    drawn, (low, high) = go.Figure(layout_template=_TEMPLATE), strip.ends()
     for i, image in enumerate(shown):
         top, left = (i // ACROSS) * tall, (i % ACROSS) * wide
         sheet[top : top + bank.shape[1], left : left + bank.shape[2]] = bank[image]
@@ -235,6 +252,7 @@ def _mosaic(strip: Images, palette: dict[str, Any]) -> go.Figure:
             x=left + bank.shape[2] / 2 - 0.5, y=top + bank.shape[1], showarrow=False,
             text="" if strip.captions is None else strip.captions[i], yanchor="top",
             font={"size": 11},
+            hovertext=None if strip.text is None else strip.text[i].replace("\n", "<br>"),
         )  # fmt: skip
     drawn.add_heatmap(z=sheet, zmin=low, zmax=high, colorscale=palette[strip.scale],
                       showscale=False, hoverinfo="skip")  # fmt: skip

@@ -12,9 +12,10 @@ import numpy as np
 import pandas as pd
 import plotly.graph_objects as go
 
+from kmviz.charts import Chart, Images, nsv, plotly
 from kmviz.evaluation.advice import best_method
 from kmviz.evaluation.catalogue import family_of, title_of
-from kmviz.figures import anytime, boundary, compare, effort, nsv, svtree, theme as look
+from kmviz.figures import anytime, boundary, compare, effort, svtree, theme as look
 from kmviz.machines import KernelMachine
 from kmviz.methods.nsv.study import NSVStudy
 from kmviz.methods.study import Study
@@ -50,8 +51,8 @@ def plot(thing: Any, kind: str | None = None, theme: str = "light") -> go.Figure
     >>> X, y = make_moons(200, noise=0.2, random_state=0)
     >>> clf = kmviz.NSVClassifier(random_state=0).fit(X, y)
     >>> figure = kmviz.plot(clf.trace(X[0]))
-    >>> [trace.name for trace in figure.data][-1]
-    'stopped here'
+    >>> figure.layout.yaxis.title.text
+    'partial sum g'
     """
     if theme not in look.THEMES:
         raise ValueError(f"theme must be one of {', '.join(look.THEMES)}; got {theme!r}.")
@@ -65,7 +66,10 @@ def plot(thing: Any, kind: str | None = None, theme: str = "light") -> go.Figure
         known = ", ".join(map(repr, kinds))
         raise ValueError(f"kind of a {type(thing).__name__} must be one of {known}; got {kind!r}.")
     draw = kinds[kind] if kind is not None else next(iter(kinds.values()))
-    return look.coloured(draw(thing), theme)
+    drawn = draw(thing)
+    if isinstance(drawn, Chart | Images):
+        return plotly.figure(drawn, 0, theme)
+    return look.coloured(drawn, theme)
 
 
 def kinds_of(thing: Any) -> dict[str, Callable[[Any], go.Figure]]:
@@ -73,7 +77,7 @@ def kinds_of(thing: Any) -> dict[str, Callable[[Any], go.Figure]]:
     if isinstance(thing, AnytimeTrace):
         return {"bounds": lambda trace: anytime.bounds(trace, trace.stop)}
     if isinstance(thing, NSVTrace):
-        return {"trajectory": _walk}
+        return {"trajectory": nsv.trajectory}
     if isinstance(thing, TreeTrace):
         return {"path": lambda trace: svtree.tree_sum(trace, trace.stop)}
     if isinstance(thing, Trace) and hasattr(thing, "partial"):
@@ -94,15 +98,6 @@ def kinds_of(thing: Any) -> dict[str, Callable[[Any], go.Figure]]:
 def _of_readings(walks: bool) -> dict[str, Callable[[Any], go.Figure]]:
     """How readings are drawn; `walks`: those of nearest support vectors."""
     return {"effort": _effort} | ({"figure_3": nsv.figure_3} if walks else {})
-
-
-def _walk(trace: NSVTrace) -> go.Figure:
-    """The walk of nearest support vectors; their weights are what each step added."""
-    beta = np.zeros(int(trace.index.max(initial=0)) + 1)
-    with np.errstate(divide="ignore", invalid="ignore"):
-        added = np.diff(trace.partial) / trace.value[1:]
-    beta[trace.index[1:]] = np.nan_to_num(added, posinf=0.0, neginf=0.0)
-    return nsv.trajectory(trace, ("the negative side", "the positive side"), beta)
 
 
 def _sum(trace: Any) -> go.Figure:

@@ -9,10 +9,11 @@ import numpy as np
 import pandas as pd
 import streamlit as st
 
+from kmviz.charts.maps import effort_map, effort_strip
 from kmviz.evaluation.catalogue import title_of
 from kmviz.ui import maps, pictures
 from kmviz.ui.compare import Measurements
-from kmviz.ui.plane import grid
+from kmviz.ui.plane import grid, plane
 from kmviz.ui.problem import Problem
 
 
@@ -36,9 +37,9 @@ def efforts(problem: Problem, known: Measurements, table: pd.DataFrame) -> None:
         )
         x, y, _ = grid(problem, maps.CELLS)
         cells = {name: steps.reshape(len(y), len(x)) for name, steps in found.items()}
-        whole = maps.effort_map(problem, x, y, np.ones((len(y), len(x))))
         views: list[Any] = [
-            maps.small_map(whole, name, titles[name], cells[name]) for name in found
+            effort_map(plane(problem), problem.x, x, y, cells[name], name, titles[name])
+            for name in found
         ]
     else:
         st.caption(
@@ -46,7 +47,8 @@ def efforts(problem: Problem, known: Measurements, table: pd.DataFrame) -> None:
             "beside each name the mean."
         )
         rows = np.arange(len(problem.data.X_test))
-        strips = {name: maps.effort_strip(problem, rows, found[name][None]) for name in found}
+        images = maps.test_images(problem)
+        strips = {name: effort_strip(images, rows, found[name][None]) for name in found}
         views = [
             replace(strip, key=f"effort_map_{name}", title=titles[name])
             for name, strip in strips.items()

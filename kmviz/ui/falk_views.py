@@ -11,6 +11,7 @@ import streamlit as st
 from numpy.typing import NDArray
 
 from kmviz.charts import Axis, Chart, Images, Line, Points, Regions, Rule, geometry, theme
+from kmviz.charts.maps import axes, boundary_line, effort_map, effort_strip
 from kmviz.traces import LocalModel
 from kmviz.ui import falk, falk_words, maps, pictures, state
 from kmviz.ui.plane import grid, plane
@@ -58,10 +59,10 @@ def slider(problem: Problem, page: falk.Page) -> None:
     if problem.is_plane:
         asked = [_asked_of(problem, page, size) for size in sizes]
         x, y, _ = grid(problem, maps.CELLS)
-        effort = maps.effort_map(problem, x, y, np.array([one.steps for one in asked]))
+        effort = effort_map(plane(problem), problem.x, x, y, np.array([one.steps for one in asked]))
         views = [_map(problem, asked, homes, sizes), _with_own_line(effort, asked)]
     elif problem.image_shape:
-        strip = maps.effort_strip(problem, page.shown.rows, steps)
+        strip = effort_strip(maps.test_images(problem), page.shown.rows, steps)
         views = [_images(problem, homes), strip]
     else:
         views = [_projected(problem, homes)]
@@ -121,14 +122,12 @@ def _map(
         where[home.center] + home.outer * np.column_stack([np.cos(angle), np.sin(angle)])
         for home in homes
     ]
-    f = maps.boundary_line(problem)
     return Chart(
         key="local_map",
         alt="Training points, the boundary that local models compose, the global SVM's, and the "
         "neighbourhood that answers the query; the pointer shows who answers there.",
         title=[f"{len(one.centers):,} local models of {size.k} points"
                for one, size in zip(asked, sizes)],
-        equal=True,
         layers=[
             Regions(
                 owner=[one.owner for one in asked], x=x, y=y,
@@ -138,12 +137,12 @@ def _map(
             ),
             Points(x=where[:, 0], y=where[:, 1], group=view.labels > 0, size=3.5,
                         opacity=0.6, names=("", ""), symbols=("circle", "circle"), hover={}),
-            Line(x=f.x, y=f.y, name="global SVM", color=theme.COLORS[6], width=1.5),
+            *boundary_line(view, name="global SVM", color=theme.COLORS[6], width=1.5),
             _line([one.line for one in asked], "local models", 2.5),
             _line(rings, "who answers", 3.0, theme.COLORS[4]),
             _query(problem),
         ],
-        **maps.axes(problem),
+        **axes(view),
     )  # fmt: skip
 
 

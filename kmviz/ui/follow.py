@@ -14,16 +14,18 @@ import numpy as np
 import streamlit as st
 from numpy.typing import NDArray
 
-from kmviz.charts import Axis, Band, Chart, Images, Line, Points, Rule, theme
+from kmviz.charts import Chart, walk as charts
+from kmviz.charts.walk import EACH
 from kmviz.traces import Reading, Trace
-from kmviz.ui import lesson, maps, pictures
+from kmviz.ui import lesson, pictures
 from kmviz.ui.fitted import Shown
+from kmviz.ui.plane import plane
 from kmviz.ui.problem import Problem
 from kmviz.ui.why import counted, pulls, why
 from kmviz.ui.work import Shelf
 
-#: Steps that have a place each on the slider, places for all those after; images in a strip.
-EACH, AFTER, STRIP = 30, 20, 7
+#: Places on the slider for all steps after those that have one each.
+AFTER = 20
 _AT = "kmviz.followed"
 _MARKS = ("●", "◆")
 
@@ -138,10 +140,10 @@ def _made(now: Shown, reading: Reading, clf: Any, vectors: Any, band: Any, name:
         if key == "query" or row != now.problem.query
     ]
     steps = positions(max(walk.record.stop for walk in walks))
-    charts: list[Any] = [_walk(now.problem, walk, steps, band, name) for walk in walks]
+    views: list[Any] = [_walk(now.problem, walk, steps, band, name) for walk in walks]
     asked = [_asked(now.problem, walk, steps, vectors) for walk in walks]
     note = [_note(walks, step) for step in steps]
-    return steps, charts + [view for view in asked if view is not None], note
+    return steps, views + [view for view in asked if view is not None], note
 
 
 def positions(last: int) -> tuple[int, ...]:
@@ -175,96 +177,25 @@ def _now(walk: Walk, step: int) -> str:
 
 
 def _walk(problem: Problem, walk: Walk, steps: tuple[int, ...], band: Any, name: str) -> Chart:
-    record = walk.record
-    partial = record.arrays()["partial"]
-    last = max(record.stop, 1)
-    reach = 1.5 * float(np.abs(np.append(partial[: last + 1], record.exact)).max() or 1.0)
-    seen = [np.arange(min(step, record.stop) + 1) for step in steps]
-    stop = [record.stop if step >= record.stop else np.nan for step in steps]
-    layers: list[Any] = []
-    if band is not None:
-        low, high = (np.clip(end, -2 * reach, 2 * reach).astype(np.float32) for end in band(record))
-        layers.append(
-            Band(x=seen, low=[low[k] for k in seen], high=[high[k] for k in seen], name=name,
-                      fits=False)
-        )  # fmt: skip
-    answer = problem.data.class_names[int(record.output > 0)]
-    layers += [
-        Line(x=seen, y=[partial[k].astype(np.float32) for k in seen], name="sum so far",
-                  color=theme.COLORS[2], markers=last <= EACH),
-        Rule(y=0.0, dashed=False),
-        Rule(y=float(record.exact), text=f"f(x) = {record.exact:.3g}", at_start=True),
-        Rule(x=stop, text=f"stops at {record.stop:,}: {answer}"),
-    ]  # fmt: skip
-    return Chart(
-        key=f"walk_{walk.key}",
-        alt="The sum of a query after each vector asked, up to the step.",
-        title=_title(walk),
-        x=Axis("vectors asked k", (-0.03 * last, 1.05 * last), whole=True),
-        y=Axis("sum so far", (-reach, reach)),
-        layers=layers,
-        height=240,
-    )
+    return charts.trajectory(
+        walk.record, steps, problem.data.class_names,
+        None if band is None else band(walk.record), name,
+        key=f"walk_{walk.key}", title=_title(walk),
+    )  # fmt: skip
 
 
 def _asked(problem: Problem, walk: Walk, steps: tuple[int, ...], vectors: NDArray[Any]) -> Any:
-    """Return who is asked: points on the map, or images one after the other."""
+    """Return the vectors used: points on the map, or images one after the other."""
     index = np.asarray(walk.record.arrays()["index"])[1 : walk.record.stop + 1]
     known = (index >= 0) & (index < len(vectors))
     shown = [np.flatnonzero(known[: min(step, walk.record.stop)]) for step in steps]
     toward = (pulls(walk.record)[1:] > 0).astype(int)
+    rows, key = vectors[np.where(known, index, 0)], f"asked_{walk.key}"
     if problem.is_plane:
-        return _map(problem, walk, vectors[np.where(known, index, 0)], shown, toward)
+        return charts.used_on_map(plane(problem), walk.row, rows, shown, toward, key)
     if problem.image_shape:
-        rows = vectors[np.where(known, index, 0)]
-        return _strip(problem, walk, rows, shown, toward)
+        query, shape = problem.data.X_test[walk.row], problem.image_shape
+        images = rows.reshape(-1, *shape)
+        names = problem.data.class_names
+        return charts.used_images(query.reshape(shape), images, walk.row, shown, toward, names, key)
     return None
-
-
-def _map(problem: Problem, walk: Walk, places: Any, shown: Any, toward: Any) -> Chart:
-    low, high = problem.data.class_names
-    star = problem.data.X_test[walk.row]
-    return Chart(
-        key=f"asked_{walk.key}",
-        alt="The vectors asked so far on the map, by the class that they pull to.",
-        title=f"Whom {walk.row} has asked",
-        equal=True,
-        height=260,
-        layers=[
-            maps.boundary_line(problem, width=2.0, name="the SVM's boundary"),
-            Points(
-                x=[places[k, 0].astype(np.float32) for k in shown],
-                y=[places[k, 1].astype(np.float32) for k in shown],
-                group=[toward[k] for k in shown], names=(f"pulls to {low}", f"pulls to {high}"),
-                text=[[f"asked {i + 1}" for i in k] for k in shown],
-            ),
-            Points(x=star[:1], y=star[1:], id=[walk.row], picked=walk.row, opacity=0.0),
-        ],
-        **maps.axes(problem),
-    )  # fmt: skip
-
-
-def _strip(problem: Problem, walk: Walk, rows: Any, shown: Any, toward: Any) -> Images:
-    """The query, then the images it was compared with last, the latest first."""
-    latest = [k[::-1][:STRIP] for k in shown]
-    bank, place = np.unique(np.concatenate([*latest, [0]]).astype(int), return_inverse=True)
-    cuts = np.cumsum([len(k) for k in latest])[:-1]
-    each = np.split(place[: len(place) - 1], cuts)
-    pictures = rows[bank] if len(rows) else rows[:0]
-    query = problem.data.X_test[walk.row][None]
-    names = problem.data.class_names
-    is_made_up = pictures.min(initial=0.0) < 0  # ink less than none, as a reduced vector's
-    if is_made_up:  # and much or little of it
-        pictures = pictures / np.abs(pictures).max(axis=1, keepdims=True).clip(1e-12)
-        query = query / max(float(query.max()), 1e-12)
-    return Images(
-        key=f"asked_{walk.key}",
-        alt="The query, and the images it was compared with last.",
-        title=f"Query {walk.row}, and whom it asked last",
-        bank=np.concatenate([query, pictures]).reshape(-1, *(problem.image_shape or ())),
-        shown=[np.append(0, 1 + one) for one in each],
-        captions=[["query", *(f"{i + 1}: {names[toward[i]]}" for i in k)] for k in latest],
-        groups=[np.append(255, toward[k]) for k in latest],
-        scale="diverging" if is_made_up else "grey",
-        size=64,
-    )

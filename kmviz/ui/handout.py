@@ -15,6 +15,7 @@ from urllib.parse import urlencode
 
 import streamlit as st
 
+from kmviz.charts import Chart, Images, plotly
 from kmviz.figures import theme
 from kmviz.figures.boundary import boundary
 from kmviz.lessons import Lesson, Part
@@ -142,9 +143,15 @@ def _question(lesson: Lesson, number: int, root: str, chart: Any) -> str:
         f'<section class="part"><h2>{number}. {_text(part.title)}</h2>'
         f'<div class="code">{code}<br><a href="{escape(address)}">open this view</a></div>'
         f"<p>{_text(part.question)}</p><ul>{choices}</ul><p><i>{_text(part.look)}</i></p>"
-        f'<div class="picture">{theme.printed(chart, WIDTH, HEIGHT)}</div>'
+        f'<div class="picture">{_picture(chart)}</div>'
         f"{'<div class=room></div>' * 4}</section>"
     )
+
+
+def _picture(chart: Any) -> str:
+    if isinstance(chart, Chart | Images):
+        return plotly.printed(chart, WIDTH, HEIGHT)
+    return theme.printed(chart, WIDTH, HEIGHT)
 
 
 def _answer(part: Part, number: int, figures: Mapping[str, str]) -> str:

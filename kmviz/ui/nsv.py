@@ -8,8 +8,8 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
+from kmviz.charts import nsv as charts
 from kmviz.evaluation.prices import TIMED_EXACT, Prices, exact_price, prices
-from kmviz.figures import nsv as figures
 from kmviz.methods.nsv.study import MOST_BYTES
 from kmviz.traces import NSVReading, NSVTrace
 from kmviz.ui import nsv_calibration, state, two
@@ -88,7 +88,7 @@ def side(problem: Problem, said: Mapping[str, Any]) -> two.Side:
     """Return what the page shows of the query under these choices."""
     now, chosen = shown(problem, said), choice(said)
     record, clf = trace(now, chosen), now.study.classifier(**chosen)
-    picture = trajectory_figure(now.problem, record)
+    picture = charts.trajectory(record, problem.query)
     return two.Side(now, now.study.read(**chosen), clf, record, picture)
 
 
@@ -110,34 +110,22 @@ def band(record: NSVTrace) -> tuple[Any, Any]:
     return record.low, record.high
 
 
-def effort_figure(now: Shown, reading: NSVReading) -> Any:
-    """Draw every query's effort."""
-    return figures.effort(reading, now.rows, now.problem.query)
+def neighbors_chart(problem: Problem, record: NSVTrace) -> Any:
+    """Return the support vectors used: as images, or on the map."""
+    machine, images = problem.machine, None
+    if problem.image_shape:
+        rows = np.vstack([problem.x[None], machine.vectors])
+        images = rows.reshape(-1, *problem.image_shape)
+    return charts.neighbors(record, plane(problem), problem.query, machine.beta, images)
 
 
-def trajectory_figure(problem: Problem, record: NSVTrace) -> Any:
-    """Draw the walk of the query."""
-    return figures.trajectory(record, problem.data.class_names, problem.machine.beta)
-
-
-def neighbors_figure(problem: Problem, record: NSVTrace) -> Any:
-    """Draw the support vectors touched: as images, or on the map."""
-    if problem.image_shape is None:
-        return figures.neighbor_map(record, plane(problem), problem.query)
-    machine = problem.machine
-    return figures.neighbor_images(
-        record, problem.x, machine.vectors, machine.beta, problem.image_shape,
-        problem.data.class_names,
-    )  # fmt: skip
-
-
-def tradeoff_figure(now: Shown, reading: NSVReading) -> Any:
-    """Draw honest speedup against disagreements for a handful of settings, and the present one."""
+def tradeoff_chart(now: Shown, reading: NSVReading) -> Any:
+    """Return honest speedup against disagreements for some settings, and the present one."""
     n = len(now.rows)
     present = (honest(now, choice(), reading), 100.0 * reading.disagreements / n)
     few = min(FEW, n)
-    title = f"Lines: a sample of {few:,} queries; the star: {n:,}" if few < n else None
-    return figures.tradeoff(tradeoff(now.problem), present, title)
+    title = f"Lines: a sample of {few:,} queries; the star: {n:,}" if few < n else ""
+    return charts.tradeoff(tradeoff(now.problem), present, title)
 
 
 def honest(now: Shown, chosen: dict[str, Any], reading: NSVReading) -> float:

@@ -8,6 +8,7 @@ from typing import Any
 import pandas as pd
 import streamlit as st
 
+from kmviz.charts import Chart, Images, plotly
 from kmviz.figures import theme
 from kmviz.ui import first, lesson, state
 from kmviz.ui.problem import Problem
@@ -118,6 +119,7 @@ def take_home(
     estimator: Callable[[], bytes] | None = None,
     trace: pd.DataFrame | Callable[[], pd.DataFrame] | None = None,
     figure: Any = None,
+    picture: Chart | Images | None = None,
     code: str | None = None,
     name: str = "kmviz",
 ) -> None:
@@ -127,7 +129,7 @@ def take_home(
     ----------
     estimator : makes the bytes of a .skops file
     trace : the table of a query, or a function that makes it
-    figure : the chart to save as one HTML file that needs no network
+    figure, picture : the chart to save as one HTML file that needs no network
     code : the lines that rebuild what the page shows; default: data and machine
     """
     text = code if code is not None else problem.code
@@ -138,8 +140,10 @@ def take_home(
             _download("Python", lambda: text, f"{name}.py", "text/x-python")
             if trace is not None:
                 _download("Trace (CSV)", lambda: _csv(trace), f"{name}_trace.csv", "text/csv")
+            page = f"{name}.html"
+            if picture is not None:
+                _download("Picture (HTML)", lambda: plotly.page(picture), page, "text/html")
             if figure is not None:
-                page = f"{name}.html"
                 _download("Picture (HTML)", lambda: theme.standalone(figure), page, "text/html")
             if estimator is not None:
                 kind = "application/octet-stream"

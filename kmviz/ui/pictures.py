@@ -145,6 +145,29 @@ def pick(view: str, row: int) -> None:
     state.put(query=row)
 
 
+def still(
+    *views: View, columns: int = 1, on_click: Callable[[str, int], None] | None = pick
+) -> None:
+    """Draw pictures that follow no slider, beside one another."""
+    show(views[0].key, "", [0], 0, views, columns=columns, on_click=on_click)
+
+
+def plotted(chart: Chart, key: str = "", on_select: Callable[[], None] | None = None) -> None:
+    """Draw a chart that follows no slider as a Plotly figure.
+
+    Parameters
+    ----------
+    on_select : what a click does
+    """
+    options: dict[str, Any] = {}
+    if on_select is not None:
+        options = {"on_select": on_select, "selection_mode": "points"}
+    figure = plotly.figure(chart, 0, st.context.theme.type or "light")
+    st.plotly_chart(
+        figure, theme=None, key=key or chart.key, alt=chart.alt, config=_CONFIG, **options
+    )
+
+
 def _picked(sent: dict[str, Any]) -> dict[str, Any]:
     """Take out who wears the star: a click changes it, and that is no reason to send all points."""
     found = {str(k): layer.pop("picked", None) for k, layer in enumerate(sent.get("layers", ()))}

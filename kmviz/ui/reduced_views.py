@@ -10,6 +10,7 @@ import streamlit as st
 from numpy.typing import NDArray
 
 from kmviz.charts import Axis, Chart, Heat, Images, Line, Points, Rule, geometry, theme
+from kmviz.charts.maps import axes, boundary_line
 from kmviz.ui import maps, pictures, reduced
 from kmviz.ui.fitted import study_of
 from kmviz.ui.plane import grid, plane
@@ -97,7 +98,6 @@ def _maps(problem: Problem, page: reduced.Page, read: Read) -> list[Chart]:
     reach = float(f"{np.percentile(np.abs(read.exact), 95):.1g}") or 1.0
     heat: dict[str, Any] = {"x": x, "y": y, "scale": "diverging", "range": (-reach, reach),
                             "opacity": 0.75}  # fmt: skip
-    line = maps.boundary_line(problem, width=2.5)
     star = Points(
         x=view.queries[:, 0], y=view.queries[:, 1], opacity=0.0, id=np.arange(len(view.queries)),
         picked=problem.query,
@@ -110,24 +110,22 @@ def _maps(problem: Problem, page: reduced.Page, read: Read) -> list[Chart]:
         key="exact",
         alt="The machine's decision function over the plane, its boundary and support vectors.",
         title=f"Exact: {page.base.n_vectors:,} vectors",
-        equal=True,
-        layers=[Heat(values=read.exact.reshape(shape), title="f(x)", **heat), vectors, line,
-                star],
-        **maps.axes(problem),
+        layers=[Heat(values=read.exact.reshape(shape), title="f(x)", **heat), vectors,
+                *boundary_line(view), star],
+        **axes(view),
     )  # fmt: skip
     own: dict[str, Any] = {"x": [a[:, 0] for a in read.lines], "y": [a[:, 1] for a in read.lines]}
     few = Chart(
         key="boundary",
         alt="The reduced decision function over the plane, its vectors and boundary, by size.",
         title=[f"Reduced: {_vectors(len(w))}" for w in read.weights],
-        equal=True,
         layers=[
             Heat(values=read.outputs.reshape(-1, *shape), title="reduced f(x)", **heat),
             Line(**own, name="its boundary", width=2.5),
             _marks(problem, read),
             star,
         ],
-        **maps.axes(problem),
+        **axes(view),
     )  # fmt: skip
     return [exact, few]
 

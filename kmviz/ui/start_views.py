@@ -10,10 +10,11 @@ import streamlit as st
 from numpy.typing import NDArray
 
 from kmviz.charts import Axis, Chart, Images, Line, Points, Rule, theme
+from kmviz.charts.maps import axes, boundary_line, effort_map
 from kmviz.charts.plane import thinned
 from kmviz.ui import pictures
 from kmviz.ui.fitted import show, study_of
-from kmviz.ui.maps import CELLS, axes, boundary_line, effort_map
+from kmviz.ui.maps import CELLS
 from kmviz.ui.plane import grid, plane
 from kmviz.ui.problem import Problem
 
@@ -86,7 +87,7 @@ def _fast(problem: Problem, counts: NDArray[Any]) -> tuple[list[Chart], int, str
     asked = _rays(problem, counts, record.index[1 : record.stop + 1], "payment_fast", title)
     x, y, rows = grid(problem, CELLS)
     steps = study_of(now, rows, "map").read(**READ).steps.reshape(CELLS, CELLS)
-    effort = effort_map(problem, x, y, steps)
+    effort = effort_map(plane(problem), problem.x, x, y, steps)
     views = [asked, replace(effort, title="Nearest first: what each spot takes")]
     return views, record.stop, what_to_do(steps, problem.n_vectors)
 
@@ -116,23 +117,20 @@ def _rays(
     upto = [flat[: 3 * int(np.searchsorted(drawn, k))] for k in counts]
     rows = thinned(len(view.points), POINTS)
     queries = np.union1d(thinned(len(view.queries), POINTS), problem.query)
-    line = [boundary_line(problem, width=2.0)] if problem.is_plane else []
-    where = axes(problem) if problem.is_plane else {n: Axis(t) for n, t in zip("xy", view.axes)}
     return Chart(
         key=key,
         alt="The query and a line to each support vector that it has asked so far.",
         title=title,
-        equal=True,
         layers=[
             Points(x=view.points[rows, 0], y=view.points[rows, 1], names=view.class_names,
                         group=(view.labels[rows] > 0).astype(int), size=4, opacity=0.5),
             Line(x=[part[:, 0] for part in upto], y=[part[:, 1] for part in upto],
                       name="asked", color=theme.COLORS[4], width=0.8 if len(order) > FEW else 2.5),
-            *line,
+            *boundary_line(view, width=2.0),
             Points(x=view.queries[queries, 0], y=view.queries[queries, 1], names=("",),
                         id=queries, picked=problem.query, opacity=0.0),
         ],
-        **where,
+        **axes(view),
     )  # fmt: skip
 
 

@@ -9,6 +9,7 @@ import streamlit as st
 from numpy.typing import NDArray
 
 from kmviz.charts import Axis, Chart, Heat, Images, Line, Points, Regions, Rule, geometry, theme
+from kmviz.charts.maps import axes, boundary_line
 from kmviz.charts.plane import thinned
 from kmviz.charts.svtree import tree_path
 from kmviz.figures import svtree as figures
@@ -16,8 +17,8 @@ from kmviz.figures.svtree import STRONG
 from kmviz.traces import TreeTrace
 from kmviz.ui import parts, pictures, state, svtree
 from kmviz.ui.fitted import Shown, study_of
-from kmviz.ui.maps import CELLS, axes, boundary_line, effort_view
-from kmviz.ui.plane import grid
+from kmviz.ui.maps import CELLS, effort_view
+from kmviz.ui.plane import grid, plane
 from kmviz.ui.work import Shelf
 
 #: Heights up to which each has its place on the slider; then every second, then every fourth.
@@ -111,12 +112,11 @@ def _map(now: Shown, heights: tuple[int, ...], record: TreeTrace, node: int) -> 
         alt="The tree's answer over the plane by colour, the borders of its leaves, the exact "
         "boundary, and the support vectors on the query's path.",
         title="The tree's answer",
-        equal=True,
         layers=[
             Heat(values=np.clip(output, -STRONG, STRONG), x=x, y=y, scale="diverging",
                       range=(-STRONG, STRONG), title="output", opacity=0.8),
             Line(x=_across(lines), y=_up(lines), width=1.5, opacity=0.25),
-            boundary_line(problem, width=2.5),
+            *boundary_line(plane(problem)),
             Line(x=_across(region), y=_up(region), width=2.5, color=theme.COLORS[4],
                       name=f"node {node}" if node else "its leaf"),
             Regions(owner=np.stack(leaves), x=x, y=y,
@@ -124,7 +124,7 @@ def _map(now: Shown, heights: tuple[int, ...], record: TreeTrace, node: int) -> 
             _queries(now),
             _asked(now, heights, record),
         ],
-        **axes(problem),
+        **axes(plane(problem)),
     )  # fmt: skip
 
 

@@ -8,14 +8,16 @@ read from their studies and drawn by the figures of the page.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import streamlit as st
 
+from kmviz.charts import Chart, Images
+from kmviz.charts.chart import on_one_scale
 from kmviz.figures import theme
 from kmviz.traces import Reading, Trace
-from kmviz.ui import defaults, follow, lesson, parts, state
+from kmviz.ui import defaults, follow, lesson, parts, pictures, state
 from kmviz.ui.fitted import Shown
 from kmviz.ui.params import Control, Setting
 from kmviz.ui.prepare import literal
@@ -104,14 +106,26 @@ def section(side: Callable[[Problem, Mapping[str, Any]], Side]) -> None:
     for name, one in both.items():
         lesson.note(f"{name}: this query", f"{one.cost:,}")
     st.markdown(f"From A to B: {'; '.join(changes)}.\n\n{_table(both)}")
-    pictures = theme.on_one_scale([one.picture for one in both.values()])
-    for place, name, picture in zip(st.columns(2), both, pictures):
+    drawn = [one.picture for one in both.values()]
+    if isinstance(drawn[0], Chart | Images):
+        pictures.still(*_beside(drawn), columns=2)
+        return
+    for place, name, picture in zip(st.columns(2), both, theme.on_one_scale(drawn)):
         with place:
             st.markdown(f"**{name}**")
             parts.chart(
                 picture, f"side_{name.lower()}",
                 f"The query under setting {name}, on the same scale as under the other.",
             )  # fmt: skip
+
+
+def _beside(drawn: list[Any]) -> list[Any]:
+    """Return the pictures of A and B, on the same scale."""
+    ranged = on_one_scale(drawn) if isinstance(drawn[0], Chart) else drawn
+    return [
+        replace(one, key=f"side_{name.lower()}", title=f"{name}: {one.title}")
+        for name, one in zip("AB", ranged)
+    ]
 
 
 def _changes(first: Mapping[str, Any], second: Mapping[str, Any]) -> list[str]:

@@ -12,9 +12,16 @@ from kmviz.methods.nsv.engine import NSVEngine
 from kmviz.methods.nsv.envelope import Envelope
 from kmviz.methods.study import Study
 from kmviz.ui import maps, nsv, parts, problem as problems
-from tests.pages.helpers import array, figure, live_arrays, live_at, metric, open_page, run, trace
+from kmviz.ui.nsv_views import WINDOWS
+from tests.pages.helpers import figure, live_arrays, live_at, metric, open_page, run
 
 PAGE = "pages/1_Nearest_Support_Vectors.py"
+
+
+def at(page):
+    """Where the slider stands among its windows."""
+    w = int(live_at(page, "w"))
+    return sorted({*WINDOWS, w}).index(w)
 
 
 @pytest.fixture
@@ -23,12 +30,13 @@ def page():
 
 
 def test_every_chart_is_there(page):
-    for key in ("effort", "trajectory", "neighbors", "tradeoff"):
-        assert figure(page, key)["data"]
-    points = sum(len(array(t["x"])) for t in figure(page, "effort")["data"] if "customdata" in t)
-    assert 100 < points <= 2000  # those under others are not drawn
-    wrong = len(array(trace(page, "effort", "disagreement")["x"]))
-    assert wrong == int(metric(page, "Disagreements"))
+    points = live_arrays(page, "w", "effort")["layers"][1]
+    ten = list(WINDOWS).index(10)
+    assert len(wire.at(points["x"], ten)) == 2000
+    assert np.sum(wire.at(points["group"], ten) == 0) == int(metric(page, "Disagreements"))
+    assert live_arrays(page, "w", "trajectory")["layers"]
+    assert live_arrays(page, "neighbors", "neighbors")["layers"]
+    assert figure(page, "tradeoff")["data"]
 
 
 @pytest.fixture
@@ -105,46 +113,38 @@ def test_the_page_shows_what_its_code_and_its_file_do(link, monkeypatch):
     # On embedded rows libsvm computes the normalised kernel itself, and stops a hair elsewhere.
     near = 1e-3 if "kernel" in link else 0.0
     np.testing.assert_allclose(stored.decision_function(queries), output, rtol=near)
-    drawn = trace(page, "effort", "same class")
-    rows = array(drawn["customdata"]).reshape(-1, 2)[:, 0].astype(int)
-    np.testing.assert_array_equal(array(drawn["x"]), steps[rows])
-    np.testing.assert_allclose(array(drawn["y"]), output[rows].astype(np.float32), rtol=near)
+    drawn, here = live_arrays(page, "w", "effort")["layers"][1], at(page)
+    rows = wire.at(drawn["id"], here)
+    np.testing.assert_array_equal(wire.at(drawn["x"], here), steps[rows])
+    np.testing.assert_allclose(wire.at(drawn["y"], here), output[rows].astype("f4"), rtol=near)
 
 
 def test_queries_stand_outside_the_thresholds_they_stopped_at(page):
-    drawn, high, low = (
-        trace(page, "effort", name) for name in ("same class", "threshold H", "threshold L")
-    )
-    steps, g = array(drawn["x"]), array(drawn["y"])
+    band, points, _ = live_arrays(page, "w", "effort")["layers"]
+    k, low, high = (wire.at(band[name], at(page)) for name in ("x", "low", "high"))
+    steps, g = (wire.at(points[name], at(page)) for name in "xy")
     last = int(metric(page, "Vectors m").replace(",", "")) + 1
     walked = (steps > 1) & (steps < last)
     assert walked.any()
-    at = np.searchsorted(array(high["x"]), steps[walked])
-    exactly = array(high["x"])[at] == steps[walked]
-    outside = (g[walked] >= array(high["y"])[at]) | (g[walked] <= array(low["y"])[at])
+    place = np.searchsorted(k, steps[walked])
+    exactly = k[place] == steps[walked]
+    outside = (g[walked] >= high[place]) | (g[walked] <= low[place])
     assert outside[exactly].all()
-
-
-def test_the_trajectory_is_the_estimators_own(page):
-    solid = array(trace(page, "trajectory", "partial sum")["y"])
-    beyond = array(trace(page, "trajectory", "where it would")["y"])
-    assert solid[-1] == beyond[0]
-    assert np.isfinite(beyond).all()
 
 
 def test_a_start_from_the_approximation():
     page = open_page(PAGE, data="banana", start="approximate", filter="false", q=3)
     assert float(metric(page, "Mean k")) == 1.0
-    assert "approximation" in figure(page, "trajectory")["layout"]["title"]["text"]
+    assert "approximation" in wire.at(live_arrays(page, "w", "trajectory")["title"], 0)[0]
 
 
 def test_digits_show_images():
     page = open_page(PAGE, data="digits", pair="3-8", kernel="poly_normalized")
-    tiles = figure(page, "neighbors")["data"][0]
-    assert tiles["type"] == "heatmap"
-    assert array(tiles["z"]).shape[0] == 8
-    words = [a["text"] for a in figure(page, "neighbors")["layout"]["annotations"]]
-    assert "the query" in words[0]
+    strip = live_arrays(page, "neighbors", "neighbors")
+    assert strip["kind"] == "images"
+    assert strip["shape"] == [8, 8]
+    assert wire.at(strip["captions"], 0)[0] == "the query"
+    words = wire.at(strip["text"], 0)
     assert "K ≈ " in words[1]
     assert "K = " in words[1]
 

@@ -3,14 +3,16 @@
 import numpy as np
 import pytest
 
+from kmviz.charts import wire
 from kmviz.ui import anytime, falk, nsv, params, reduced, svtree
-from tests.pages.helpers import array, figure, live_at, open_page, run
+from kmviz.ui.nsv_views import WINDOWS
+from tests.pages.helpers import array, figure, live_arrays, live_at, open_page, run
 
 VIEW = {"data": "sketch", "query": "3"}
 #: Page -> the choice that moves, where it is kept and where it goes, the page's own chart of the
 #: query, and its traces that tell one setting from another.
 PAGES = {
-    "1_Nearest_Support_Vectors": ("w", "10", "0", "trajectory", "threshold H"),
+    "1_Nearest_Support_Vectors": ("w", "10", "0", "trajectory", "stop"),
     "2_Anytime_Bounds": ("basis", "given", "sgma", "bounds", ""),
     "3_Reduced_Set": ("vectors", "4", "2", "reduced_vectors", "reduced vector"),
     "4_Local_Models": ("k", "10", "40", "local_map", ""),
@@ -20,10 +22,29 @@ PAGES = {
 
 def drawn(app, key, name):
     """Return the numbers that a chart draws, by trace."""
+    if name == "stop":  # the one line that says where the query stops, on the canvas
+        return {"stop": [stop(app, key)]}
     traces = [t for t in figure(app, key)["data"] if str(t.get("name", "")).startswith(name)]
     return {
         t.get("name"): [array(t[axis]) for axis in ("x", "y", "z") if axis in t] for t in traces
     }
+
+
+def stop(app, key):
+    if key.startswith("side"):
+        view, position = live_arrays(app, "side_a", key), 0
+    else:
+        w = int(live_at(app, "w"))
+        view, position = live_arrays(app, "w", key), sorted({*WINDOWS, w}).index(w)
+    return wire.at(view["layers"][2]["x"], position)
+
+
+def ranges(app):
+    """Return the ranges of A's and B's upright axes."""
+    if any("live_side_a" in c.proto.id for c in app.get("bidi_component")):
+        return [live_arrays(app, "side_a", key)["y"]["range"] for key in ("side_a", "side_b")]
+    layouts = [figure(app, key)["layout"] for key in ("side_a", "side_b")]
+    return [layout["yaxis"].get("range") for layout in layouts]
 
 
 def same(first, second):
@@ -44,6 +65,7 @@ def test_what_was_kept_stands_beside_what_is_shown(page):
     app = open_page(f"pages/{page}.py", **VIEW, **{name: first})
     kept = drawn(app, chart, traces)
     assert "side_a" not in str([c.proto.id for c in app.get("plotly_chart")])
+    assert "side_a" not in str([c.proto.id for c in app.get("bidi_component")])
     app.button(key="keep_a").click()
     run(app)
     assert "A is kept, and is what you see now" in text(app)
@@ -53,8 +75,8 @@ def test_what_was_kept_stands_beside_what_is_shown(page):
     assert same(drawn(app, "side_a", traces), kept)
     assert same(drawn(app, "side_b", traces), drawn(app, chart, traces))
     assert not same(drawn(app, "side_a", traces), drawn(app, "side_b", traces))
-    layouts = [figure(app, key)["layout"] for key in ("side_a", "side_b")]
-    assert layouts[0]["yaxis"].get("range") == layouts[1]["yaxis"].get("range")
+    ends = ranges(app)
+    assert ends[0] == ends[1]
     app.button(key="drop_a").click()
     run(app)
     assert "a" not in app.query_params

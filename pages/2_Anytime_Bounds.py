@@ -1,9 +1,7 @@
 """Anytime bounds: an interval that closes on f(x), and stops as soon as the sign is certain."""
 
-import streamlit as st
-
 from kmviz import ui
-from kmviz.figures import anytime as figures
+from kmviz.charts.anytime import bounds
 from kmviz.ui import anytime, anytime_views, follow, two, words
 
 problem = ui.frame("Anytime bounds", own=anytime.OWN)
@@ -27,32 +25,10 @@ two.section(anytime.side)
 ui.metrics(anytime.metrics(now, reading))
 ui.look_for(anytime.look_times(now))
 follow.section(now, reading, clf, problem.machine.vectors, anytime.band, "holds f(x)")
-
-st.subheader("The charts large: zoom, hide, save", anchor=False)
-picture = figures.bounds(trace, step)
-ui.chart(
-    picture, "bounds",
-    "Lower and upper bound of f(x) of the query against the number of kernel values, closing on "
-    "the exact value, with the step where the sign is certain; below, what is left of machine "
-    "and query.",
-)  # fmt: skip
-ui.look_for(anytime.closing(trace))
-ui.chart(
-    anytime.steps_figure(now, reading, trace), "steps",
-    "Output f(x) of each test query against the kernel values it took, and their distribution.",
-    on_select=ui.pick("steps"),
-)  # fmt: skip
-ui.look_for(anytime.look(now, reading))
-
-st.subheader("All orders of the basis", anchor=False)
-ui.chart(
-    figures.orderings(anytime.compared(problem), st.session_state["basis"]), "orderings",
-    "Mean width of the interval and share of queries decided against the number of kernel "
-    "values, one line for each order of the basis.",
-)  # fmt: skip
-ui.look_for(anytime.best(anytime.compared(problem)))
+anytime_views.large(now, trace)
+anytime_views.orderings(now)
 ui.take_home(
-    problem, estimator=now.estimator, trace=trace.to_frame, figure=picture,
-    code=anytime.code(now, step), name="anytime",
+    problem, estimator=now.estimator, trace=trace.to_frame,
+    picture=bounds(trace, [step], problem.query), code=anytime.code(now, step), name="anytime",
 )  # fmt: skip
 ui.finish()

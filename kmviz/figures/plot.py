@@ -12,10 +12,10 @@ import numpy as np
 import pandas as pd
 import plotly.graph_objects as go
 
-from kmviz.charts import Chart, Images, nsv, plotly
+from kmviz.charts import Chart, Images, anytime, nsv, plotly
 from kmviz.evaluation.advice import best_method
 from kmviz.evaluation.catalogue import family_of, title_of
-from kmviz.figures import anytime, boundary, compare, effort, svtree, theme as look
+from kmviz.figures import boundary, compare, effort, svtree, theme as look
 from kmviz.machines import KernelMachine
 from kmviz.methods.nsv.study import NSVStudy
 from kmviz.methods.study import Study
@@ -75,7 +75,7 @@ def plot(thing: Any, kind: str | None = None, theme: str = "light") -> go.Figure
 def kinds_of(thing: Any) -> dict[str, Callable[[Any], go.Figure]]:
     """Return how a thing can be drawn, by name; nothing where it cannot."""
     if isinstance(thing, AnytimeTrace):
-        return {"bounds": lambda trace: anytime.bounds(trace, trace.stop)}
+        return {"bounds": lambda trace: anytime.bounds(trace, [trace.stop])}
     if isinstance(thing, NSVTrace):
         return {"trajectory": nsv.trajectory}
     if isinstance(thing, TreeTrace):

@@ -10,10 +10,10 @@ import numpy as np
 import pandas as pd
 import streamlit as st
 
+from kmviz.charts import anytime as charts
 from kmviz.datasets import DataError
 from kmviz.datasets.pasted import read_rows
 from kmviz.evaluation.cost import timing_table
-from kmviz.figures import anytime as figures
 from kmviz.methods.anytime.spectral import quadratic
 from kmviz.traces import AnytimeReading, AnytimeTrace, Closing
 from kmviz.ui import state, two
@@ -136,7 +136,8 @@ def side(problem: Problem, said: Mapping[str, Any]) -> two.Side:
     order = said["basis"] if said["basis"] in names else names[0]
     now = shown(problem, order, sample_of(problem, said["sample"]))
     record, reading = trace(now), now.study.read()
-    picture = figures.bounds(record, min(said["step"] or record.stop, last_step(now)))
+    step = min(said["step"] or record.stop, last_step(now))
+    picture = charts.bounds(record, [step], problem.query)
     return two.Side(now, reading, now.study.classifier(), record, picture)
 
 
@@ -197,17 +198,6 @@ def times(now: Shown) -> pd.Series:
     return _times.get(key, measure, "Timing both ways")
 
 
-def steps_figure(now: Shown, reading: AnytimeReading, record: AnytimeTrace) -> Any:
-    """Draw every query's effort."""
-    data = now.problem.data
-    low, high = data.class_names
-    cost = int(now.study.classifier().steps(now.problem.x[None])[0])
-    return figures.steps(
-        reading, now.rows, data.y_test[now.rows], (low, high), (record.exact, cost),
-        now.problem.n_vectors,
-    )  # fmt: skip
-
-
 def values(n: int) -> str:
     """Say a number of kernel values."""
     return f"{n:,} kernel value{'s' * (n != 1)}"
@@ -219,7 +209,7 @@ def sentence(now: Shown, record: AnytimeTrace, step: int) -> str:
     digits = next((n for n in range(3, 12) if f"{low:.{n}g}" != f"{high:.{n}g}"), 12)
     ends = f"[{low:.{digits}g}, {high:.{digits}g}]"
     known = "both classes are still possible"
-    if figures.is_certain(record, step):
+    if charts.is_certain(record, step):
         known = f"{now.problem.names[int(low > 0)]}, for certain"
     return f"After {values(step)} f(x) is in {ends}: {known}."
 
@@ -230,7 +220,7 @@ def closing(record: AnytimeTrace) -> str:
     machine = record.w_rest[k] / max(record.w_rest[0], 1e-300)
     query = float(np.sqrt(record.residual_sq[k] / max(record.residual_sq[0], 1e-300)))
     left = f"{machine:.1%} of the machine W and {query:.1%} of the query were left"
-    if not figures.is_certain(record, k):
+    if not charts.is_certain(record, k):
         return f"After step {k} {left}: too much for a certain sign, so the exact sum was taken."
     who = "the machine's" if machine < query else "the query's"
     return (

@@ -6,12 +6,10 @@ from typing import Any
 
 import numpy as np
 import streamlit as st
-from numpy.typing import NDArray
 
-from kmviz.charts import Axis, Band, Chart, Line, Points, Rule, theme
-from kmviz.figures.anytime import is_certain, reach
+from kmviz.charts import anytime as charts
 from kmviz.traces import AnytimeTrace, Frames
-from kmviz.ui import anytime, pictures
+from kmviz.ui import anytime, parts, pictures
 from kmviz.ui.fitted import Shown, frames
 from kmviz.ui.maps import effort_view
 from kmviz.ui.work import Shelf
@@ -54,7 +52,11 @@ def positions(last: int) -> tuple[int, ...]:
 def _made(now: Shown, fixed: tuple[int, ...], here: int, record: AnytimeTrace) -> Any:
     """Return the views, the figures in a line, and what is said, by step."""
     readings = frames(now, "max_steps", fixed, here)
-    views = [_closing(now, readings.values, record), _effort(now, readings)]
+    query, m = now.problem.query, now.problem.n_vectors
+    views = [
+        charts.bounds(record, readings.values, query),
+        charts.steps(readings, now.study.read(), now.rows, query, m),
+    ]
     effort = effort_view(now, "max_steps", fixed, here)
     note = [anytime.sentence(now, record, k) for k in readings.values]
     return views + [effort] * (effort is not None), _numbers(now, readings), note
@@ -72,66 +74,18 @@ def _numbers(now: Shown, frames: Frames) -> dict[str, Any]:
     }
 
 
-def _closing(now: Shown, steps: tuple[int, ...], record: AnytimeTrace) -> Chart:
-    """The interval up to the step, in another colour from where the sign is certain."""
-    last = min(len(record.partial) - 1, max(2 * record.stop, 12))
-    top = reach(record, last)
-    certain = record.stop if is_certain(record, record.stop) else len(record.partial)
-    seen = [min(step, last) for step in steps]
-    stop = [certain if step >= certain else np.nan for step in steps]
-    return Chart(
-        key="bounds",
-        alt="The interval that holds f(x), up to the step, and where the sign became certain.",
-        title=f"Query {now.problem.query}: the interval closes on f(x)",
-        x=Axis("kernel values computed, k", (-0.02 * last, 1.04 * last), whole=True),
-        y=Axis("f(x)", (-top, top)),
-        layers=[
-            _band(record, [np.arange(min(k, certain) + 1) for k in seen], top, "holds f(x)", 5),
-            _band(record, [np.arange(certain, k + 1) for k in seen], top, "sign certain", 2),
-            Line(x=[0, 1.04 * last], y=[0, 0], width=3.5),
-            Line(x=[[k, k] for k in steps], y=_ends(record, steps, top), width=4.0,
-                      color=theme.COLORS[4], name="known now", markers=True),
-            Rule(y=float(record.exact), text=f"f(x) = {record.exact:.3g}"),
-            Rule(x=stop, text=[f"certain at {certain}"] * len(steps)),
-        ],
-    )  # fmt: skip
+def large(now: Shown, record: AnytimeTrace) -> None:
+    """Draw what closes the interval."""
+    pictures.still(charts.residuals(record))
+    parts.look_for(anytime.closing(record))
+    parts.look_for(anytime.look(now, now.study.read()))
 
 
-def _band(record: AnytimeTrace, drawn: list[NDArray], top: float, name: str, slot: int) -> Any:
-    """The interval at the steps drawn, as far as it can be seen."""
-    low, high = (_seen(bound, top) for bound in (record.lower, record.upper))
-    return Band(
-        x=drawn, low=[low[k] for k in drawn], high=[high[k] for k in drawn], name=name,
-        color=theme.COLORS[slot], opacity=0.35,
-    )  # fmt: skip
-
-
-def _ends(record: AnytimeTrace, steps: tuple[int, ...], top: float) -> NDArray[Any]:
-    k = list(steps)
-    return np.column_stack([_seen(record.lower[k], top), _seen(record.upper[k], top)])
-
-
-def _seen(bounds: NDArray[Any], top: float) -> NDArray[np.float32]:
-    return np.clip(bounds, -2 * top, 2 * top).astype(np.float32)
-
-
-def _effort(now: Shown, frames: Frames) -> Chart:
-    """What each query takes in the end; those that are decided by now are lit."""
-    reading = now.study.read()
-    return Chart(
-        key="steps",
-        alt="Output of each query against the kernel values it takes; those decided are lit.",
-        title="Every query, lit once it is decided",
-        x=Axis("output f(x)"),
-        y=Axis("kernel values (log scale)", log=True),
-        layers=[
-            Points(
-                x=reading.exact.astype(np.float32), y=np.maximum(reading.steps, 1),
-                group=frames.decided.astype(np.uint8), names=("not yet", "decided"),
-                colors=(theme.FAINT, theme.COLORS[2]), symbols=("circle", "circle"), size=6,
-                opacity=0.7, id=now.rows, picked=now.problem.query,
-                hover={"query": now.rows, "kernel values": reading.steps},
-            ),
-            Rule(x=0.0, dashed=False),
-        ],
-    )  # fmt: skip
+def orderings(now: Shown) -> None:
+    """Draw all orders of the basis."""
+    st.subheader("All orders of the basis", anchor=False)
+    compared = anytime.compared(now.problem)
+    for place, chart in zip(st.columns(2), charts.orderings(compared, st.session_state["basis"])):
+        with place:
+            pictures.plotted(chart)
+    parts.look_for(anytime.best(compared))

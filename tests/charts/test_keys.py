@@ -18,7 +18,7 @@ CHARTS = {
     "pages/5_Support_Vector_Tree.py": {"tree_map", "tree_path", "effort_map"},
 }
 #: Pages that still draw large what is on the canvas too.
-TWICE = set(CHARTS) - {"pages/1_Nearest_Support_Vectors.py"}
+TWICE = set(CHARTS) - {"pages/1_Nearest_Support_Vectors.py", "pages/2_Anytime_Bounds.py"}
 
 
 @pytest.mark.parametrize("page", CHARTS)

@@ -54,7 +54,7 @@ def test_every_result_has_a_picture_in_real_colours(name, look):
 
 def test_figures_hold_the_records_numbers():
     trace = THINGS["bounds"]
-    assert kmviz.plot(trace, "bounds").layout.annotations[0].text.endswith(f"k = {trace.stop}")
+    assert kmviz.plot(trace, "bounds").layout.annotations[1].text.endswith(f" {trace.stop}")
     study = THINGS["effort"]
     spots = kmviz.plot(study, kind="effort_map").data[0]
     np.testing.assert_allclose(spots.marker.color, study.read().steps)

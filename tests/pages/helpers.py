@@ -94,3 +94,20 @@ def live_arrays(app: AppTest, param: str, view: str) -> dict[str, Any]:
     """Return what a live view was sent: its layers with the arrays of all positions."""
     parts = {c.proto.id.rsplit("live_", 1)[-1]: c.proto for c in app.get("bidi_component")}
     return wire.unpack(parts[f"{param}_{view}"].bytes[16:])
+
+
+def live_layers(app: AppTest, param: str, view: str) -> list[dict[str, Any]]:
+    """Return what a live view shows where its slider stands: the columns of each layer."""
+    parts = {c.proto.id.rsplit("live_", 1)[-1]: c.proto for c in app.get("bidi_component")}
+    stand = parts[f"{param}_stand"]
+    position = json.loads(stand.mixed.json or stand.json)["position"]
+    sent = wire.unpack(parts[f"{param}_{view}"].bytes[16:])
+    return [
+        {name: wire.at(column, position) for name, column in layer.items() if _is_column(column)}
+        | {"kind": layer["kind"], "name": layer.get("name", "")}
+        for layer in sent.get("layers", [sent])
+    ]
+
+
+def _is_column(value: Any) -> bool:
+    return isinstance(value, dict) and ("words" in value or "starts" in value)

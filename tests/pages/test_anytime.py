@@ -10,7 +10,7 @@ from kmviz.methods.anytime import AnytimeClassifier
 from kmviz.methods.anytime.study import AnytimeStudy
 from kmviz.ui import work
 from kmviz.ui.anytime_views import positions
-from tests.pages.helpers import array, figure, live_arrays, live_at, metric, open_page, run, trace
+from tests.pages.helpers import array, figure, live_arrays, live_at, metric, open_page, run
 
 PAGE = "pages/2_Anytime_Bounds.py"
 
@@ -31,16 +31,24 @@ def layers(app, view, kind):
     return [layer for layer in live_arrays(app, "step", view)["layers"] if layer["kind"] == kind]
 
 
+def exact(app):
+    """f(x) of the query, as a line says it."""
+    return float(wire.at(layers(app, "bounds", "rule")[0]["y"], 0)[0])
+
+
 def test_the_interval_holds_the_exact_value_at_every_step(page):
-    exact = array(trace(page, "bounds", "exact")["y"])[0]
-    lower = array(trace(page, "bounds", "interval")["y"])
-    upper = array(trace(page, "bounds", "upper")["y"])
-    assert (lower <= exact + 1e-5).all()
-    assert (exact <= upper + 1e-5).all()
+    last = len(live_arrays(page, "step", "bar")["texts"]["words"]) - 1
+    unsure, certain = layers(page, "bounds", "band")
+    lower, upper = (
+        np.append(wire.at(unsure[end], last), wire.at(certain[end], last)[1:])
+        for end in ("low", "high")
+    )
+    assert (lower <= exact(page) + 1e-5).all()
+    assert (exact(page) <= upper + 1e-5).all()
     assert (np.diff(upper - lower) <= 1e-5).all()
     assert metric(page, "Signs changed") == "0"
-    certain = np.flatnonzero(lower * upper > 0)[0]
-    assert live_at(page, "step") == str(certain), "it opens where the class becomes certain"
+    first = int(np.flatnonzero(lower * upper > 0)[0])
+    assert live_at(page, "step") == str(first), "it opens where the class becomes certain"
     assert said(page, 5).startswith("After 5 kernel values")
 
 
@@ -53,8 +61,9 @@ def test_the_step_only_reads_again(page, monkeypatch):
     page.session_state["step"] = 9
     run(page)
     assert live_at(page, "step") == "9"
-    known = trace(page, "bounds", "known after 9")
-    assert list(array(known["x"])) == [9, 9]
+    known = layers(page, "bounds", "line")[2]
+    assert known["name"] == "known now"
+    assert list(wire.at(known["x"], 8)) == [9, 9]
     assert page.query_params["step"] in ("9", ["9"])
 
 
@@ -81,8 +90,9 @@ def test_another_query_and_its_step_have_the_same_readings_and_map(monkeypatch):
 def test_every_order_has_its_lines(page):
     names = {t["name"] for t in figure(page, "orderings")["data"]}
     assert names == {"min_wz", "given", "sgma", "min_wz_n", "mean_lh_n", "hybrid", "cells"}
-    for drawn in figure(page, "orderings")["data"]:
-        assert np.isfinite(array(drawn["y"])).all()
+    for key in ("orderings", "orderings_decided"):
+        for drawn in figure(page, key)["data"]:
+            assert np.isfinite(array(drawn["y"])).all()
 
 
 def test_the_basis_can_be_chosen(page):
@@ -106,12 +116,9 @@ def test_spectral_is_offered_to_quadratic_kernels_only(page):
 
 
 def test_all_queries_stand_in_the_chart_of_steps(page):
-    drawn = figure(page, "steps")["data"]
-    histogram = drawn[-1]
-    assert histogram["type"] == "histogram"
-    costs = array(histogram["y"])
-    points = sum(len(array(t["y"])) for t in drawn[:-2])  # without the query's mark
-    assert points == len(costs)
+    (points,) = layers(page, "steps", "points")
+    costs = wire.at(points["y"], 0)
+    assert len(costs) == len(wire.at(points["id"], 0))
     assert float(metric(page, "Mean kernel values")) == pytest.approx(costs.mean(), abs=0.06)
 
 
@@ -173,12 +180,11 @@ def test_the_live_slider_draws_what_the_study_reads(page):
 
 
 def test_the_live_interval_holds_f_and_changes_its_colour_where_it_is_certain(page):
-    exact = array(trace(page, "bounds", "exact")["y"])[0]
     unsure, certain = layers(page, "bounds", "band")
     for step in (1, 5, 30):
         for band in (unsure, certain):
-            assert (wire.at(band["low"], step - 1) <= exact + 1e-5).all()
-            assert (wire.at(band["high"], step - 1) >= exact - 1e-5).all()
+            assert (wire.at(band["low"], step - 1) <= exact(page) + 1e-5).all()
+            assert (wire.at(band["high"], step - 1) >= exact(page) - 1e-5).all()
         low, high = (wire.at(certain[end], step - 1) for end in ("low", "high"))
         assert ((low > 0) | (high < 0)).all()
         drawn = np.append(wire.at(unsure["x"], step - 1), wire.at(certain["x"], step - 1))

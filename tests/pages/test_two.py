@@ -3,40 +3,35 @@
 import numpy as np
 import pytest
 
-from kmviz.charts import wire
 from kmviz.ui import anytime, falk, nsv, params, reduced, svtree
-from kmviz.ui.nsv_views import WINDOWS
-from tests.pages.helpers import array, figure, live_arrays, live_at, open_page, run
+from tests.pages.helpers import array, figure, live_arrays, live_at, live_layers, open_page, run
 
 VIEW = {"data": "sketch", "query": "3"}
 #: Page -> the choice that moves, where it is kept and where it goes, the page's own chart of the
-#: query, and its traces that tell one setting from another.
+#: query with its slider, and the layers that tell one setting from another.
 PAGES = {
-    "1_Nearest_Support_Vectors": ("w", "10", "0", "trajectory", "stop"),
-    "2_Anytime_Bounds": ("basis", "given", "sgma", "bounds", ""),
-    "3_Reduced_Set": ("vectors", "4", "2", "reduced_vectors", "reduced vector"),
-    "4_Local_Models": ("k", "10", "40", "local_map", ""),
-    "5_Support_Vector_Tree": ("height", "4", "1", "tree_map", ""),
+    "1_Nearest_Support_Vectors": ("w", "10", "0", "trajectory", "w", [2]),
+    "2_Anytime_Bounds": ("basis", "given", "sgma", "bounds", "step", [0, 1]),
+    "3_Reduced_Set": ("vectors", "4", "2", "reduced_vectors", "reduced vector", None),
+    "4_Local_Models": ("k", "10", "40", "local_map", "", None),
+    "5_Support_Vector_Tree": ("height", "4", "1", "tree_map", "", None),
 }
 
 
-def drawn(app, key, name):
-    """Return the numbers that a chart draws, by trace."""
-    if name == "stop":  # the one line that says where the query stops, on the canvas
-        return {"stop": [stop(app, key)]}
+def drawn(app, key, slider, layers):
+    """Return the numbers that a chart draws, by layer."""
+    if layers is None:
+        return plotted(app, key, slider)
+    shown = live_layers(app, "side_a" if key.startswith("side") else slider, key)
+    return {k: [v for v in shown[k].values() if isinstance(v, np.ndarray)] for k in layers}
+
+
+def plotted(app, key, name):
+    """Return the numbers that a Plotly chart draws, by trace."""
     traces = [t for t in figure(app, key)["data"] if str(t.get("name", "")).startswith(name)]
     return {
         t.get("name"): [array(t[axis]) for axis in ("x", "y", "z") if axis in t] for t in traces
     }
-
-
-def stop(app, key):
-    if key.startswith("side"):
-        view, position = live_arrays(app, "side_a", key), 0
-    else:
-        w = int(live_at(app, "w"))
-        view, position = live_arrays(app, "w", key), sorted({*WINDOWS, w}).index(w)
-    return wire.at(view["layers"][2]["x"], position)
 
 
 def ranges(app):
@@ -61,9 +56,9 @@ def text(app):
 
 @pytest.mark.parametrize("page", PAGES)
 def test_what_was_kept_stands_beside_what_is_shown(page):
-    name, first, second, chart, traces = PAGES[page]
+    name, first, second, chart, slider, layers = PAGES[page]
     app = open_page(f"pages/{page}.py", **VIEW, **{name: first})
-    kept = drawn(app, chart, traces)
+    kept = drawn(app, chart, slider, layers)
     assert "side_a" not in str([c.proto.id for c in app.get("plotly_chart")])
     assert "side_a" not in str([c.proto.id for c in app.get("bidi_component")])
     app.button(key="keep_a").click()
@@ -72,9 +67,9 @@ def test_what_was_kept_stands_beside_what_is_shown(page):
     app.query_params[name] = second
     run(app)
     assert f"{name}~{first}" in app.query_params["a"], "a link opens both"
-    assert same(drawn(app, "side_a", traces), kept)
-    assert same(drawn(app, "side_b", traces), drawn(app, chart, traces))
-    assert not same(drawn(app, "side_a", traces), drawn(app, "side_b", traces))
+    assert same(drawn(app, "side_a", slider, layers), kept)
+    assert same(drawn(app, "side_b", slider, layers), drawn(app, chart, slider, layers))
+    assert not same(drawn(app, "side_a", slider, layers), drawn(app, "side_b", slider, layers))
     ends = ranges(app)
     assert ends[0] == ends[1]
     app.button(key="drop_a").click()

@@ -3,7 +3,6 @@
 import streamlit as st
 
 from kmviz import ui
-from kmviz.figures import svtree as figures
 from kmviz.ui import follow, svtree, svtree_views, two, words
 
 problem = ui.frame("Support vector tree", own=svtree.OWN)
@@ -28,23 +27,12 @@ two.section(svtree.side)
 clf = now.study.classifier(max_height=height)
 follow.section(now, reading, clf, svtree.vectors(now))
 ui.metrics(svtree.metrics(now, reading))
-
-st.subheader("The charts large: zoom, hide, save", anchor=False)
-picture = figures.tree_map(
-    ui.plane(problem), svtree.partition(now, trace, height), svtree.nodes(now), problem.query
-)
-ui.chart(
-    picture, "tree_map",
-    "The tree's answer by colour, the borders of its leaves, the exact boundary, and the support "
-    "vectors on the query's path, numbered.",
-    on_select=svtree.choose_query,
-)  # fmt: skip
 ui.look_for(svtree.look_at_map(now, height))
-
-svtree_views.path(now, trace, height)
+svtree_views.path(now, trace)
 svtree_views.how_high(now, height)
 ui.take_home(
     problem, estimator=lambda: now.estimator(max_height=height), trace=trace.to_frame,
-    figure=picture, code=svtree.code(now, height), name="svtree",
+    picture=svtree.map_chart(now, trace, [height], st.session_state["node"]),
+    code=svtree.code(now, height), name="svtree",
 )  # fmt: skip
 ui.finish()

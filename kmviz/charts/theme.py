@@ -10,6 +10,8 @@ from typing import Any
 
 #: Ten categorical colours. The first two are the two classes.
 COLORS = tuple(f"categorical {i}" for i in range(10))
+#: What the classes look like from strong to weak and on to strong: -1 first.
+DIVERGING = tuple(f"diverging {i}" for i in range(10))
 #: Text and lines, grid lines, background.
 INK, FAINT, PAPER = "ink", "faint", "paper"
 #: What some of them mean on every page: agreement, the query, a wrong or different answer.
@@ -44,6 +46,7 @@ _DARK: dict[str, Any] = {
 
 def _palette(colors: dict[str, Any]) -> dict[str, Any]:
     named = dict(zip(COLORS, colors["categorical"]))
+    named |= dict(zip(DIVERGING, colors["diverging"]))
     return colors | named | {"grey": [colors[PAPER], colors[INK]]}
 
 

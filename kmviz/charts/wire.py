@@ -41,7 +41,7 @@ _GLYPHS = {
 EMPTY = 255
 #: Whole numbers that lie no further apart are looked up in a table.
 _MOST_WHOLE = 1 << 20
-_NAMED = {*theme.COLORS, theme.INK, theme.FAINT, theme.PAPER}
+_NAMED = {*theme.COLORS, *theme.DIVERGING, theme.INK, theme.FAINT, theme.PAPER}
 _ALIGNED = 8
 
 

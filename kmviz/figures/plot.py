@@ -12,10 +12,10 @@ import numpy as np
 import pandas as pd
 import plotly.graph_objects as go
 
-from kmviz.charts import Chart, Images, anytime, nsv, plotly
+from kmviz.charts import Chart, Images, anytime, nsv, plotly, walk
 from kmviz.evaluation.advice import best_method
 from kmviz.evaluation.catalogue import family_of, title_of
-from kmviz.figures import boundary, compare, effort, svtree, theme as look
+from kmviz.figures import boundary, compare, effort, theme as look
 from kmviz.machines import KernelMachine
 from kmviz.methods.nsv.study import NSVStudy
 from kmviz.methods.study import Study
@@ -79,7 +79,7 @@ def kinds_of(thing: Any) -> dict[str, Callable[[Any], go.Figure]]:
     if isinstance(thing, NSVTrace):
         return {"trajectory": nsv.trajectory}
     if isinstance(thing, TreeTrace):
-        return {"path": lambda trace: svtree.tree_sum(trace, trace.stop)}
+        return {"path": walk.running_sum}
     if isinstance(thing, Trace) and hasattr(thing, "partial"):
         return {"trajectory": _sum}
     if isinstance(thing, Reading) and thing.outputs.ndim == 1:

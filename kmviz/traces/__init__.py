@@ -13,7 +13,7 @@ from kmviz.traces.nsv import NSVReading, NSVTrace
 from kmviz.traces.record import Frames, Reading, Record, Trace, stacked
 from kmviz.traces.reduced import ReducedReading, ReducedTrace
 from kmviz.traces.sums import SumTrace, VoteTrace
-from kmviz.traces.svtree import Partition, TreeReading, TreeTrace
+from kmviz.traces.svtree import TreeReading, TreeTrace
 
 __all__ = [
     "AnytimeReading",
@@ -26,7 +26,6 @@ __all__ = [
     "LocalTrace",
     "NSVReading",
     "NSVTrace",
-    "Partition",
     "Reading",
     "Record",
     "ReducedReading",

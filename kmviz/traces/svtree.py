@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from kmviz.traces.record import Bools, Floats, Ints, Reading, Record, Trace
+from kmviz.traces.record import Floats, Ints, Reading, Trace
 
 
 @dataclass(frozen=True, eq=False)
@@ -49,29 +49,3 @@ class TreeReading(Reading):
 
     leaf: Ints
     path: Ints
-
-
-@dataclass(frozen=True, eq=False)
-class Partition(Record):
-    """What a support vector tree makes of the plane.
-
-    Attributes
-    ----------
-    leaf : array
-        The last node of each cell of a grid (rows by columns), or of each training point where
-        the plane is a projection.
-    output : array of the shape of `leaf`
-        The tree's output there.
-    region : array of bool
-        Where the node in question is.
-    path : array of shape (k, 2)
-        The vectors that the query asks, in order.
-    name : str
-        What the node in question is called.
-    """
-
-    leaf: Ints
-    output: Floats
-    region: Bools
-    path: Floats
-    name: str

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -11,12 +11,13 @@ import streamlit as st
 from numpy.typing import NDArray
 from sklearn.svm import LinearSVC
 
-from kmviz.figures import svtree as figures
+from kmviz.charts import Chart, svtree as charts
 from kmviz.methods.study import Study
-from kmviz.traces import Partition, TreeReading, TreeTrace
-from kmviz.ui import parts, state, two
+from kmviz.traces import TreeReading, TreeTrace
+from kmviz.ui import state, two
 from kmviz.ui.controls import parameters
-from kmviz.ui.fitted import Shown, show
+from kmviz.ui.fitted import Shown, show, study_of
+from kmviz.ui.maps import CELLS
 from kmviz.ui.params import Choice, Control, Number
 from kmviz.ui.plane import grid, on_plane, plane
 from kmviz.ui.problem import Problem
@@ -55,7 +56,7 @@ GROWN, TAKEN_BACK = 12, 20
 #: Vectors of the reduced set beside the tree, at most.
 MOST_REDUCED = 16
 
-_studies, _curves = Shelf(), Shelf("tree heights")
+_curves = Shelf("tree heights")
 
 
 def shown(problem: Problem, said: Mapping[str, Any] = state.PRESENT) -> Shown:
@@ -73,8 +74,7 @@ def side(problem: Problem, said: Mapping[str, Any]) -> two.Side:
     now = shown(problem, said)
     height = min(said["height"], highest(now))
     record, clf = trace(now, height), now.study.classifier(max_height=height)
-    leaf = partition(now, record, height, int(record.node[-1]))
-    picture = figures.tree_map(plane(problem), leaf, nodes(now), problem.query)
+    picture = map_chart(now, record, [height], 0)
     return two.Side(now, now.study.read(max_height=height), clf, record, picture)
 
 
@@ -90,17 +90,7 @@ def vectors(now: Shown) -> NDArray[Any]:
 
 def trained(now: Shown) -> Study:
     """Return the study of the training rows."""
-    return _study(now, "training rows", lambda: now.problem.data.X_train)
-
-
-def cells(now: Shown) -> Study:
-    """Return the study of the cells of the map."""
-    return _study(now, "cells", lambda: grid(now.problem)[2])
-
-
-def _study(now: Shown, name: str, rows: Any) -> Study:
-    key = (now.problem.key, tuple(now.parameters.items()), name)
-    return _studies.get(key, lambda: now.study.classifier().study(rows()), "Paths of the tree")
+    return study_of(now, now.problem.data.X_train, "training rows")
 
 
 def highest(now: Shown) -> int:
@@ -123,26 +113,33 @@ def nodes(now: Shown) -> pd.DataFrame:
     return now.study.classifier().tree_.to_frame()
 
 
-def partition(now: Shown, record: TreeTrace, height: int, node: int | None = None) -> Partition:
-    """Return what the tree, cut at `height`, makes of the plane, a node's region marked."""
-    view, node = plane(now.problem), chosen(record) if node is None else node
-    study = cells(now) if now.problem.is_plane else trained(now)
-    reading = study.read(max_height=height)
-    shape = reading.leaf.shape if view.values is None else view.values.shape
-    return Partition(
-        leaf=reading.leaf.reshape(shape),
-        output=reading.outputs.reshape(shape),
-        region=(reading.path == node).any(axis=1).reshape(shape),
-        path=on_plane(now.problem, asked(now, record)),
-        name=f"region of node {node}",
-    )
+def map_chart(now: Shown, record: TreeTrace, heights: Sequence[int], node: int) -> Chart:
+    """Return what the tree makes of the plane at each height, a node's region marked.
+
+    Parameters
+    ----------
+    node : 0 is the query's leaf at each height
+    """
+    problem, view = now.problem, plane(now.problem)
+    study = study_of(now, grid(problem, CELLS)[2], "map") if problem.is_plane else trained(now)
+    readings = [study.read(max_height=height) for height in heights]
+    leaves = np.stack([reading.leaf for reading in readings])
+    outputs = np.stack([reading.outputs for reading in readings])
+    ends = record.node[np.minimum(heights, record.stop)]
+    inside = np.stack([(r.path == (node or end)).any(axis=1) for r, end in zip(readings, ends)])
+    spots = on_plane(problem, asked(now, record))
+    seen = [spots[: min(height, record.stop)] for height in heights]
+    more = (seen, nodes(now), f"node {node}" if node else "its leaf", problem.query)
+    if not problem.is_plane:
+        return charts.tree_points(view, leaves, outputs, inside, *more)
+    x, y, _ = grid(problem, CELLS)
+    leaves, outputs, inside = (a.reshape(-1, CELLS, CELLS) for a in (leaves, outputs, inside))
+    return charts.tree_map(view, (x, y), leaves, outputs, inside, *more)
 
 
-def images(now: Shown, record: TreeTrace) -> NDArray[Any] | None:
-    """Return the vectors asked as images, if they are images."""
-    if not now.problem.image_shape:
-        return None
-    return asked(now, record).reshape(-1, *now.problem.image_shape)
+def images(now: Shown, record: TreeTrace) -> NDArray[Any]:
+    """Return the vectors asked as images."""
+    return asked(now, record).reshape(-1, *(now.problem.image_shape or ()))
 
 
 def curves(now: Shown) -> pd.DataFrame:
@@ -288,20 +285,6 @@ def show_path(record: TreeTrace) -> None:
     st.dataframe(
         table, hide_index=True, placeholder="", column_config=dict.fromkeys(columns, short)
     )
-
-
-def choose_query() -> None:
-    """Callback: the point clicked on the map is the query, and its leaf the node to look at."""
-    query = parts.clicked("tree_map")
-    if query is not None:
-        state.put(query=query, node=0)
-
-
-def choose_node() -> None:
-    """Callback: the node clicked in the tree is the one to look at."""
-    node = parts.clicked("tree_path")
-    if node is not None:
-        state.put(node=node)
 
 
 def node_card(now: Shown, node: int) -> None:

@@ -6,25 +6,16 @@ from typing import Any
 
 import numpy as np
 import streamlit as st
-from numpy.typing import NDArray
 
-from kmviz.charts import Axis, Chart, Heat, Images, Line, Points, Regions, Rule, geometry, theme
-from kmviz.charts.maps import axes, boundary_line
-from kmviz.charts.plane import thinned
-from kmviz.charts.svtree import tree_path
-from kmviz.figures import svtree as figures
-from kmviz.figures.svtree import STRONG
+from kmviz.charts import svtree as charts
 from kmviz.traces import TreeTrace
 from kmviz.ui import parts, pictures, state, svtree
-from kmviz.ui.fitted import Shown, study_of
-from kmviz.ui.maps import CELLS, effort_view
-from kmviz.ui.plane import grid, plane
+from kmviz.ui.fitted import Shown
+from kmviz.ui.maps import effort_view
 from kmviz.ui.work import Shelf
 
 #: Heights up to which each has its place on the slider; then every second, then every fourth.
 EACH, SECOND = 20, 40
-#: Test queries drawn on the map, to be clicked.
-DRAWN = 60
 
 _views = Shelf()
 
@@ -44,7 +35,7 @@ def slider(now: Shown) -> int:
         views,
         numbers=numbers,
         note=[sentence(now, record, height) for height in heights],
-        columns=len(views),
+        columns=min(3, len(views)),
         help="Most kernel values on a path. Cuts the same tree; nothing is grown again.",
         on_click=_clicked,
     )
@@ -70,13 +61,13 @@ def sentence(now: Shown, record: TreeTrace, height: int) -> str:
 
 def _made(now: Shown, heights: tuple[int, ...], record: TreeTrace, node: int) -> Any:
     """Return the views, and the figures in a line."""
-    views: list[Any] = [tree_path(svtree.nodes(now), record, heights)]
-    if now.problem.is_plane:
-        views.insert(0, _map(now, heights, record, node))
-    elif now.problem.image_shape:
-        views.append(_digits(now, heights, record))
-    else:
-        views.append(_sum(heights, record))
+    path, chosen = record.node[1:], node or int(record.node[-1])
+    views: list[Any] = [
+        svtree.map_chart(now, record, heights, node),
+        charts.tree_path(svtree.nodes(now), path, heights, chosen),
+    ]
+    if now.problem.image_shape:
+        views.append(charts.tree_digits(svtree.images(now, record), record.partial[1:], heights))
     effort = effort_view(now, "max_height", heights)
     return views + [effort] * (effort is not None), _numbers(now, heights)
 
@@ -95,123 +86,11 @@ def _numbers(now: Shown, heights: tuple[int, ...]) -> dict[str, Any]:
     }
 
 
-def _map(now: Shown, heights: tuple[int, ...], record: TreeTrace, node: int) -> Chart:
-    """The plane by class and strength, with the borders of leaves and the query's way."""
-    problem = now.problem
-    x, y, rows = grid(problem, CELLS)
-    readings = [study_of(now, rows, "map").read(max_height=height) for height in heights]
-    leaves = [reading.leaf.reshape(CELLS, CELLS) for reading in readings]
-    lines = [geometry.borders(leaf, x, y) for leaf in leaves]
-    ends = record.node[np.minimum(heights, record.stop)]
-    inside = [(r.path == (node or end)).any(axis=1) for r, end in zip(readings, ends)]
-    region = [geometry.borders(part.reshape(CELLS, CELLS), x, y) for part in inside]
-    sizes = svtree.nodes(now)["n_rows"]
-    output = np.stack([reading.outputs.reshape(CELLS, CELLS) for reading in readings])
-    return Chart(
-        key="tree_map",
-        alt="The tree's answer over the plane by colour, the borders of its leaves, the exact "
-        "boundary, and the support vectors on the query's path.",
-        title="The tree's answer",
-        layers=[
-            Heat(values=np.clip(output, -STRONG, STRONG), x=x, y=y, scale="diverging",
-                      range=(-STRONG, STRONG), title="output", opacity=0.8),
-            Line(x=_across(lines), y=_up(lines), width=1.5, opacity=0.25),
-            *boundary_line(plane(problem)),
-            Line(x=_across(region), y=_up(region), width=2.5, color=theme.COLORS[4],
-                      name=f"node {node}" if node else "its leaf"),
-            Regions(owner=np.stack(leaves), x=x, y=y,
-                       text=[f"node {k}: {n:,} training rows" for k, n in sizes.items()]),
-            _queries(now),
-            _asked(now, heights, record),
-        ],
-        **axes(plane(problem)),
-    )  # fmt: skip
-
-
-def _across(lines: list[NDArray]) -> list[NDArray]:
-    return [line[:, 0].astype(np.float32) for line in lines]
-
-
-def _up(lines: list[NDArray]) -> list[NDArray]:
-    return [line[:, 1].astype(np.float32) for line in lines]
-
-
-def _queries(now: Shown) -> Points:
-    """Some test queries, to be clicked; the one in question wears the star."""
-    data, query = now.problem.data, now.problem.query
-    rows = np.unique(np.append(thinned(len(data.X_test), DRAWN), query))
-    return Points(
-        x=data.X_test[rows, 0].astype(np.float32), y=data.X_test[rows, 1].astype(np.float32),
-        group=(data.y_test[rows] > 0).astype(np.uint8), names=tuple(data.class_names), size=5,
-        id=rows, picked=query, hover={"query": rows},
-    )  # fmt: skip
-
-
-def _asked(now: Shown, heights: tuple[int, ...], record: TreeTrace) -> Points:
-    """The support vectors that the query asks, in their order."""
-    spots = svtree.asked(now, record).astype(np.float32)
-    asked = [min(height, record.stop) for height in heights]
-    return Points(
-        x=[spots[:k, 0] for k in asked], y=[spots[:k, 1] for k in asked], names=("asked",),
-        colors=(theme.INK,), symbols=("circle",), size=9, opacity=1.0,
-        text=[[f"asked at step {i + 1}" for i in range(k)] for k in asked],
-    )  # fmt: skip
-
-
-def _digits(now: Shown, heights: tuple[int, ...], record: TreeTrace) -> Images:
-    """The images on the query's path; those that the height cuts off are faint."""
-    bank = svtree.images(now, record)
-    sums = record.partial[1:]
-    return Images(
-        key="tree_digits",
-        alt="The support vectors on the query's path as images, with the running sum.",
-        title="Asked on the path, and the sum so far",
-        bank=bank,
-        shown=np.arange(len(sums)),
-        captions=[f"{value:.2g}" for value in sums],
-        groups=(sums > 0).astype(np.uint8),
-        faint_after=np.minimum(heights, len(sums)),
-        size=56 if len(sums) <= 12 else 40,  # a long path still fits the screen
-    )
-
-
-def _sum(heights: tuple[int, ...], record: TreeTrace) -> Chart:
-    """The running sum against the exact output."""
-    k = np.arange(record.stop + 1)
-    return Chart(
-        key="tree_sum",
-        alt="The running sum along the path against the exact output.",
-        title="The sum along the path",
-        x=Axis("kernel values asked", whole=True),
-        y=Axis("output"),
-        layers=[
-            Line(
-                x=k, y=record.partial[k].astype(np.float32), color=theme.COLORS[4], markers=True,
-                name="running sum", dim_after=np.minimum(heights, record.stop),
-            ),
-            Rule(y=float(record.exact), text=f"f(x) = {record.exact:.3g}"),
-            Rule(y=0.0, dashed=False),
-        ],
-    )  # fmt: skip
-
-
-def path(now: Shown, record: TreeTrace, height: int) -> None:
-    """Draw the query's path in the tree and its sums, large, and the node in question."""
-    node = svtree.chosen(record)
-    tree, sums = st.columns(2)
-    with tree:
-        parts.chart(
-            figures.tree_path(svtree.nodes(now), record, height, node), "tree_path",
-            "The tree, root at the top, with the query's path lit.", on_select=svtree.choose_node,
-        )  # fmt: skip
-    with sums:
-        parts.chart(
-            figures.tree_sum(record, height, svtree.images(now, record)), "tree_sum",
-            "The running sum along the path against the exact output, step by step.",
-        )  # fmt: skip
+def path(now: Shown, record: TreeTrace) -> None:
+    """Draw the query's path as a table, and the node in question."""
     parts.look_for(svtree.look_at_path(record, now.parameters["refit"]))
     svtree.show_path(record)
-    svtree.node_card(now, node)
+    svtree.node_card(now, svtree.chosen(record))
 
 
 def how_high(now: Shown, height: int) -> None:
@@ -219,16 +98,12 @@ def how_high(now: Shown, height: int) -> None:
     st.subheader("How high should it be?", anchor=False)
     curves, linear = svtree.curves(now), svtree.linear(now.problem)
     full = 1 - now.problem.test_error
-    parts.chart(
-        figures.tree_heights(curves, linear, full, height), "tree_heights",
-        "Test accuracy and mean path length against height, with a reduced set of as many vectors, "
-        "linear and full SVM as lines.",
-    )  # fmt: skip
+    pictures.still(*charts.tree_heights(curves, linear, full, height), columns=2, on_click=None)
     parts.look_for(svtree.look_at_heights(curves, linear, full))
 
 
 def _clicked(view: str, found: int) -> None:
-    """A node of the tree, or a leaf of the map, is the one to look at; a point is the query."""
+    """A node of the tree is the one to look at; a point is the query."""
     if view == "tree_path":
         state.put(node=found)
     else:

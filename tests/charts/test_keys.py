@@ -18,7 +18,7 @@ CHARTS = {
     "pages/5_Support_Vector_Tree.py": {"tree_map", "tree_path", "effort_map"},
 }
 #: Pages that still draw large what is on the canvas too.
-TWICE = set(CHARTS) - {"pages/1_Nearest_Support_Vectors.py", "pages/2_Anytime_Bounds.py"}
+TWICE = {"app.py", "pages/3_Reduced_Set.py", "pages/4_Local_Models.py"}
 
 
 @pytest.mark.parametrize("page", CHARTS)

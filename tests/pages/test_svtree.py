@@ -12,7 +12,7 @@ from kmviz.charts import wire
 from kmviz.methods.svtree import SVTreeClassifier
 from kmviz.ui import parts, svtree
 from kmviz.ui.svtree_views import positions
-from tests.pages.helpers import array, figure, live_arrays, live_at, metric, open_page, run, trace
+from tests.pages.helpers import live_arrays, live_at, live_layers, metric, open_page, run
 
 PAGE = "pages/5_Support_Vector_Tree.py"
 
@@ -37,20 +37,20 @@ def test_a_link_opens_the_view(shown):
     assert live_at(shown, "height") == "6"
     assert shown.selectbox(key="split").value == "exact"
     assert shown.query_params["height"] == "6"
-    lit = array(trace(shown, "tree_path", "asked on the path")["customdata"])
-    assert lit[0] == 0
+    lit = live_layers(shown, "height", "tree_path")[1]["y"]
+    assert lit[0] == -1
     assert len(lit) <= 6
-    assert len(array(trace(shown, "tree_map", "asked")["x"])) == len(lit)
-    assert len(array(trace(shown, "tree_sum", "running sum")["y"])) == len(lit) + 1
+    steps = ", ".join(live_layers(shown, "height", "tree_map")[-1]["labels"]).split(", ")
+    assert sorted(map(int, steps)) == list(range(1, len(lit) + 1))
     assert float(metric(shown, "Mean kernel values")) <= 6
 
 
 def test_height_only_reads_again(page, monkeypatch):
     monkeypatch.setattr(SVTreeClassifier, "fit", None)
-    before = len(array(trace(page, "tree_path", "node (area")["customdata"]))
+    before = np.sum(live_layers(page, "height", "tree_path")[2]["group"])
     page.session_state["height"] = 3
     run(page)
-    after = len(array(trace(page, "tree_path", "node (area")["customdata"]))
+    after = np.sum(live_layers(page, "height", "tree_path")[2]["group"])
     assert after <= 7 < before
     assert page.query_params["height"] == "3"
 
@@ -65,19 +65,19 @@ def test_the_trace_to_take_home_is_that_of_the_tree_shown(monkeypatch):
     np.testing.assert_allclose(table["partial"][1:], shown["running sum"])
 
 
-def test_charts_are_light(shown):
-    size = sum(len(chart.proto.spec) for chart in shown.get("plotly_chart"))
-    assert size < 350_000
+def curve(app, name):
+    """A line of the accuracy by height."""
+    lines = live_layers(app, "tree_heights", "tree_heights")
+    return next(line["y"] for line in lines if line["name"].startswith(name))
 
 
 def test_the_curve_ends_where_the_tree_does(shown):
-    accuracy = array(trace(shown, "tree_heights", "tree, accuracy")["y"])
+    accuracy = curve(shown, "tree")
     tree = live_arrays(shown, "height", "tree_path")
-    assert "categorical 0" not in tree["layers"][-1]["colors"], "which is a class"
-    assert -float(np.min(tree["layers"][-1]["y"]["data"])) == len(accuracy)
+    assert "categorical 0" not in tree["layers"][2]["colors"], "which is a class"
+    assert -float(np.min(tree["layers"][2]["y"]["data"])) == len(accuracy)
     share = float(metric(shown, "Accuracy").rstrip("%")) / 100
-    assert share == pytest.approx(accuracy[5], abs=0.001)
-    assert json.dumps(figure(shown, "tree_heights")["layout"]).count("accuracy") >= 1
+    assert share == pytest.approx(accuracy[5] / 100, abs=0.001)
 
 
 @pytest.mark.parametrize("params", [{"height": 999}, {"height": "x", "split": "no", "node": -4}])
@@ -89,9 +89,8 @@ def test_what_is_off_falls_back(params):
 
 def test_images_and_the_other_fit():
     page = open_page(PAGE, data="digits", refit="path", height=5)
-    strip = trace(page, "tree_sum", "vectors asked")
-    assert np.isfinite(array(strip["z"]).astype(float)).any()
-    assert "projection" in figure(page, "tree_map")["layout"]["title"]["text"]
+    assert live_arrays(page, "height", "tree_digits")["bank"].any()
+    assert "projection" in wire.at(live_arrays(page, "height", "tree_map")["title"], 0)[0]
     assert page.selectbox(key="refit").value == "path"
 
 
@@ -99,13 +98,14 @@ def test_a_chosen_node_shows_its_rows(page):
     page.session_state["node"] = 2
     run(page)
     assert any("Node 2:" in e.label for e in page.expander)
-    assert trace(page, "tree_path", "chosen node")
+    *_, nodes, ring = live_layers(page, "height", "tree_path")
+    assert (ring["x"][0], ring["y"][0]) == (nodes["x"][2], nodes["y"][2])
 
 
 @pytest.mark.parametrize("kernel", ["linear", "poly", "poly_normalized"])
 def test_images_under_every_kernel(kernel):
     page = open_page(PAGE, data="digits", n=100, kernel=kernel)
-    assert array(trace(page, "tree_sum", "vectors asked")["z"]).shape[0] % 8 == 0
+    assert live_arrays(page, "height", "tree_digits")["shape"] == [8, 8]
 
 
 def test_the_normalised_kernel_takes_rows_as_its_machine_does():
@@ -169,10 +169,9 @@ def test_the_code_to_take_home_rebuilds_the_tree_shown(view):
 
 
 def test_a_reduced_set_at_the_same_price_stands_beside(shown):
-    reduced = array(trace(shown, "tree_heights", "reduced set")["y"])
-    accuracy = array(trace(shown, "tree_heights", "tree, accuracy")["y"])
+    reduced, accuracy = curve(shown, "reduced set"), curve(shown, "tree")
     assert len(reduced) == len(accuracy)
-    assert ((reduced > 0.4) & (reduced <= 1)).all()
+    assert ((reduced > 40) & (reduced <= 100)).all()
 
 
 def drawn(page, view, kind):
@@ -204,7 +203,7 @@ def test_the_live_slider_draws_what_the_study_reads(shown):
 def test_the_lit_path_is_the_querys(shown):
     path = drawn(shown, "tree_path", "line")[1]
     nodes = drawn(shown, "tree_path", "points")[0]
-    lit = array(trace(shown, "tree_path", "asked on the path")["customdata"])
+    lit = shown.dataframe[0].value["node"].to_numpy()
     y, at = wire.at(path["y"], 5), wire.at(nodes["x"], 5)
     np.testing.assert_array_equal(y, -np.arange(1, len(lit) + 1))
     np.testing.assert_allclose(wire.at(path["x"], 5), at[lit])
@@ -219,9 +218,9 @@ def test_images_on_the_path_are_faint_below_the_height():
     assert live_arrays(page, "height", "effort_map")["kind"] == "images"
 
 
-def test_a_table_shows_the_sum_and_a_first_load_is_light():
+def test_a_table_shows_its_projection_and_a_first_load_is_light():
     page = open_page(PAGE, data="sonar")
-    assert live_arrays(page, "height", "tree_sum")["layers"]
+    assert live_arrays(page, "height", "tree_map")["layers"]
     for link in ({"data": "sonar"}, {"data": "banana"}):
         page = open_page(PAGE, **link)
         sent = sum(len(part.proto.bytes) for part in page.get("bidi_component"))

@@ -1,7 +1,5 @@
 """A page with one live slider and every kind of view, for tests in a browser."""
 
-from types import SimpleNamespace
-
 import numpy as np
 import pandas as pd
 import streamlit as st
@@ -97,11 +95,10 @@ strip = charts.Images(
 )
 depth = np.floor(np.log2(np.arange(15) + 1)).astype(int)
 nodes = pd.DataFrame(
-    {"depth": depth + 1, "parent": (np.arange(15) + 1) // 2 - 1, "n_rows": np.arange(15)}
-)
-tree = tree_path(
-    nodes, SimpleNamespace(node=np.array([-1, 0, 2, 5, 12])), [1 + k // 20 for k in WINDOWS]
-)
+    {"depth": depth + 1, "parent": (np.arange(15) + 1) // 2 - 1, "n_rows": np.arange(15),
+     "sv_index": np.arange(15), "threshold": np.nan}
+)  # fmt: skip
+tree = tree_path(nodes, np.array([0, 2, 5, 12]), [1 + k // 20 for k in WINDOWS])
 value = None
 if not session.get("hide"):
     value = pictures.show(

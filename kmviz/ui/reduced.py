@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
 from time import thread_time
@@ -13,14 +13,16 @@ import pandas as pd
 import streamlit as st
 from numpy.typing import NDArray
 
+from kmviz.charts import reduced as charts
+from kmviz.charts.geometry import contour
 from kmviz.evaluation.cost import cpu_seconds, one_thread
-from kmviz.figures import reduced as figures
 from kmviz.machines import KernelMachine
 from kmviz.methods.transforms import shifts
 from kmviz.traces import ReducedReading
-from kmviz.ui import parts, state, two
+from kmviz.ui import pictures, state, two
 from kmviz.ui.controls import draw, row
-from kmviz.ui.fitted import Shown, show
+from kmviz.ui.fitted import Shown, show, study_of
+from kmviz.ui.maps import CELLS
 from kmviz.ui.params import Choice, Control, Number
 from kmviz.ui.plane import axes_of, grid, plane
 from kmviz.ui.problem import Problem
@@ -51,6 +53,8 @@ OWN["a"] = two.kept(OWN)
 
 #: Vectors at most, rows that errors rest on at most, and rows that times are taken with.
 MOST_VECTORS, MOST_ROWS, TIMED_ROWS = 48, 10_000, 500
+#: Images shown at a size at most; queries drawn at most where there is no map.
+MOST_IMAGES, DRAWN = 20, 2_000
 #: Seconds that each timing lasts at least.
 SHORT = 0.002
 #: Vectors that are found before the page is drawn, where no more are asked for.
@@ -117,8 +121,8 @@ def side(problem: Problem, said: Mapping[str, Any]) -> two.Side:
     found = page(problem, method, said["shift"], said["tune"], said["vectors"])
     n = min(said["vectors"], found.n_vectors)
     clf = found.shown.study.classifier(n_vectors=n)
-    picture = vectors_figure(problem, found, n, with_answer=True)
-    return two.Side(found.shown, found.reading(n), clf, clf.trace(problem.x), picture, found)
+    chart = picture(problem, found, n)
+    return two.Side(found.shown, found.reading(n), clf, clf.trace(problem.x), chart, found)
 
 
 def page(
@@ -230,26 +234,43 @@ def columns() -> dict[str, Any]:
     }
 
 
-def vectors_figure(problem: Problem, page: Page, n: int, with_answer: bool = False) -> Any:
-    """Draw the vectors: images as images, everything else as points.
-
-    Parameters
-    ----------
-    with_answer : on a map, over the reduced machine's answer, not beside the support vectors
-    """
-    reading = page.reading(n)
-    where = places(problem, reading.vectors)
+def read_sizes(problem: Problem, page: Page, sizes: Sequence[int]) -> charts.Sizes:
+    """Read every size once, over the cells of a map or for test rows."""
+    if problem.is_plane:
+        x, y, rows = grid(problem, CELLS)
+        study, taken = study_of(page.shown, rows, "map"), np.arange(len(rows))
+    else:
+        study, n = page.shown.study, len(page.shown.rows)
+        taken = np.unique(np.linspace(0, n - 1, min(n, DRAWN)).astype(np.intp))
+        rows = page.shown.rows[taken]
+    read = [study.read(n_vectors=n) for n in sizes]
+    outputs = np.array([reading.outputs[taken] for reading in read], dtype=np.float32)
+    lines = []
+    if problem.is_plane:
+        lines = [contour(row.reshape(len(y), len(x)), x, y) for row in outputs]
+    order = [np.argsort(-np.abs(reading.weights), kind="stable") for reading in read]
     if problem.image_shape:
-        return figures.reduced_images(where.reshape(-1, *problem.image_shape), reading.weights)
-    values = _answers(problem, page, n) if with_answer and problem.is_plane else None
-    return figures.reduced_map(plane(problem), where, reading.weights, problem.query, values)
+        order = [heaviest[:MOST_IMAGES] for heaviest in order]
+    spots = [places(problem, reading.vectors[first]) for reading, first in zip(read, order)]
+    weights = [reading.weights[first] for reading, first in zip(read, order)]
+    return charts.Sizes(rows, read[0].exact[taken], outputs, lines, spots, weights)
 
 
-def _answers(problem: Problem, page: Page, n: int) -> NDArray[Any]:
-    """Return what the reduced machine says over the plane."""
-    x, y, rows = grid(problem)
-    reduced = page.shown.study.classifier(n_vectors=n)
-    return reduced.decision_function(rows.astype(np.float32)).reshape(len(y), len(x))
+def charts_of(problem: Problem, page: Page, read: charts.Sizes, sizes: Sequence[int]) -> list[Any]:
+    """Return the vectors by size, and what they answer: on the map, or query by query."""
+    view, query = plane(problem), problem.query
+    if problem.image_shape:
+        first: Any = charts.vectors_as_images(read, sizes, problem.image_shape)
+    else:
+        first = charts.vectors_on_map(view, read, query, page.base.n_vectors)
+    answers = charts.boundary(view, read, query) if problem.is_plane else None
+    return [first, answers or charts.outputs(read, query)]
+
+
+def picture(problem: Problem, page: Page, n: int) -> Any:
+    """Return the one picture of a size: what it answers on a map, else its vectors."""
+    found = charts_of(problem, page, read_sizes(problem, page, [n]), [n])
+    return found[1] if problem.is_plane else found[0]
 
 
 def places(problem: Problem, vectors: NDArray[Any]) -> NDArray[Any]:
@@ -263,32 +284,12 @@ def places(problem: Problem, vectors: NDArray[Any]) -> NDArray[Any]:
     return (rows - centre) @ directions
 
 
-def boundary_figure(problem: Problem, page: Page, n: int) -> Any:
-    """Draw both decision functions: side by side in the plane, else query by query."""
-    shown = page.shown
-    reduced = shown.study.classifier(n_vectors=n)
-    if not problem.is_plane:
-        asked = reduced.trace(problem.x)
-        return figures.two_outputs(
-            page.reading(n), shown.rows, problem.data.y_test[shown.rows],
-            plane(problem).class_names, (asked.exact, asked.output),
-        )  # fmt: skip
-    values = _answers(problem, page, n)
-    names = (f"exact: {page.base.n_vectors} vectors", f"reduced: {n} vectors")
-    return figures.two_boundaries(plane(problem), values, names, problem.query)
-
-
 def strip(problem: Problem, shift: int) -> None:
     """Draw the heaviest support vector and its virtual copies, where there are any."""
     if problem.image_shape and shift:
-        picture = _strip(problem.key, shift, problem.image_shape, problem)
-        parts.chart(picture, "virtual_strip", "A support vector and its four shifted copies.")
-
-
-@st.cache_resource(max_entries=16, show_spinner=False)
-def _strip(key: tuple, shift: int, shape: tuple[int, int], _problem: Problem) -> Any:
-    machine = _problem.machine
-    row = machine.vectors[[int(np.argmax(np.abs(machine.beta)))]]
-    copies = [row, *(move(row) for move in shifts(shape, shift))]
-    captions = ("the support vector", "up", "down", "left", "right")
-    return figures.virtual_strip(np.array(copies).reshape(-1, *shape), captions)
+        machine = problem.machine
+        row = machine.vectors[[int(np.argmax(np.abs(machine.beta)))]]
+        copies = [row, *(move(row) for move in shifts(problem.image_shape, shift))]
+        captions = ("the support vector", "up", "down", "left", "right")
+        images = np.array(copies).reshape(-1, *problem.image_shape)
+        pictures.still(charts.virtual_strip(images, captions), on_click=None)

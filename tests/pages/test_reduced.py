@@ -13,7 +13,7 @@ import kmviz
 from kmviz import ReducedSetClassifier, VirtualSVClassifier, datasets
 from kmviz.charts import wire
 from kmviz.ui import parts, reduced, reduced_words
-from tests.pages.helpers import array, figure, live_arrays, live_at, metric, open_page, run, trace
+from tests.pages.helpers import live_arrays, live_at, live_layers, metric, open_page, run
 
 PAGE = "pages/3_Reduced_Set.py"
 
@@ -28,10 +28,9 @@ def few_vectors(monkeypatch):
 def test_opens_with_its_charts():
     app = open_page(PAGE, data="banana")
     assert metric(app, "Vectors") == "10"
-    assert len(array(trace(app, "reduced_error", "ρ")["y"])) == 16
-    assert trace(app, "reduced_vectors", "support vector")
-    bands = [t for t in figure(app, "boundary")["data"] if t["name"] == "f(x)"]
-    assert len(bands) == 2
+    for key in ("reduced_vectors", "boundary", "reduced_error", "reduced_rho"):
+        assert live_arrays(app, "vectors", key)["layers"]
+    assert len(live_layers(app, "vectors", "reduced_rho")[0]["y"]) == 16
     assert app.dataframe[0].value["vectors"].tolist()[-1] == 10
 
 
@@ -44,7 +43,10 @@ def test_the_slider_reads_and_does_not_search(monkeypatch):
     run(app)
     assert metric(app, "Vectors") == "16"
     assert float(metric(app, "ρ")) < float(before)
-    assert figure(app, "reduced_error")["layout"]["shapes"][0]["x0"] == 16
+    rule = next(
+        one for one in live_layers(app, "vectors", "reduced_error") if one["kind"] == "rule"
+    )
+    assert rule["x"] == [16]
     assert app.query_params["vectors"] == "16"
 
 
@@ -105,9 +107,9 @@ def test_images_are_shifted_then_reduced():
     app = open_page(PAGE, data="digits", pair="3-8", vectors=8)
     names = app.dataframe[0].value["machine"].tolist()
     assert [name[:3] for name in names] == ["ORI", "VSV", "RS:", "RS:"]
-    assert len(figure(app, "virtual_strip")["layout"]["annotations"]) == 5
-    assert len(figure(app, "reduced_vectors")["layout"]["annotations"]) == 8
-    assert trace(app, "boundary", "sign changed") is not None
+    assert len(live_layers(app, "virtual_strip", "virtual_strip")[0]["captions"]) == 5
+    assert len(live_layers(app, "vectors", "reduced_vectors")[0]["shown"]) == 8
+    assert live_arrays(app, "vectors", "boundary")["layers"][1]["names"][0] == "sign changed"
     app.slider(key="shift").set_value(0)
     run(app)
     assert len(app.dataframe[0].value) == 3
@@ -159,11 +161,13 @@ def test_a_shown_size_is_what_a_fit_of_that_size_gives():
     svc = SVC(C=5.0, gamma=1.0).fit(data.X_train, np.where(data.y_train > 0, 1, -1))
     clf = ReducedSetClassifier(FrozenEstimator(svc), n_vectors=9, method="joint", every_size=True)
     clf.fit(data.X_train)
-    bands = [t for t in figure(app, "boundary")["data"] if t["name"] == "f(x)"]
-    x, y = array(bands[1]["x"]), array(bands[1]["y"])
+    heat = live_arrays(app, "vectors", "boundary")["layers"][0]
+    x, y = wire.at(heat["x"], 0), wire.at(heat["y"], 0)
     grid = np.column_stack([a.ravel() for a in np.meshgrid(x, y)])
-    shown = array(bands[1]["z"]).ravel()
-    np.testing.assert_allclose(clf.decision_function(grid), shown, atol=2e-4 * np.abs(shown).max())
+    shown = heat["levels"][wire.at(heat["values"], 8)]
+    low, high = heat["range"]
+    f = np.clip(clf.decision_function(grid), low, high)
+    np.testing.assert_allclose(f, shown, atol=0.6 * (high - low) / 254)
 
 
 @pytest.mark.parametrize("kernel", ["rbf", "poly_normalized"])
@@ -182,15 +186,13 @@ def test_the_estimator_to_take_home_is_the_one_shown(kernel, shift, monkeypatch,
     assert f"{100 * error:.2f}%" == metric(app, "Test error")
     assert (clf.steps(rows) == 6).all()
     assert clf.trace(rows[3]).output == pytest.approx(clf.decision_function(rows[3:4])[0])
-    assert clf.trace(rows[3]).exact == pytest.approx(array(_points(app)[3])[0], rel=1e-4)
+    assert clf.trace(rows[3]).exact == pytest.approx(_exact(app, 3), rel=1e-4)
 
 
-def _points(app):
-    """Exact and reduced output of each query, as drawn."""
-    drawn = [t for t in figure(app, "boundary")["data"] if "customdata" in t]
-    rows = np.concatenate([array(t["customdata"]) for t in drawn])
-    places = np.concatenate([np.stack([array(t["x"]), array(t["y"])], axis=1) for t in drawn])
-    return places[np.argsort(rows)]
+def _exact(app, row):
+    """The exact output of a test row, as drawn."""
+    points = live_layers(app, "vectors", "boundary")[1]
+    return float(points["x"][list(points["id"]).index(row)])
 
 
 def test_fine_tuning_is_the_estimators_and_says_where_it_was_kept():

@@ -3,7 +3,6 @@
 import streamlit as st
 
 from kmviz import ui
-from kmviz.figures import falk as figures
 from kmviz.ui import falk, falk_views, falk_words, follow, two, words
 
 problem = ui.frame("Local models", own=falk.OWN)
@@ -20,30 +19,16 @@ two.section(falk.side)
 st.markdown(falk_words.sentence(problem, page))
 ui.metrics(falk_words.metrics(problem, page))
 st.caption(falk_words.locality(falk.gap_of(problem, page)))
-st.subheader("The map large: zoom, hide, save", anchor=False)
 st.toggle(
     "Mark noise", key="removed",
     help="Training rows that the model of their own centre puts into the other class.",
 )  # fmt: skip
-picture = figures.local_map(ui.plane(problem), falk.map_of(problem, page), problem.query)
-ui.chart(
-    picture, "local_map",
-    "Training points, the neighbourhoods of the centres, the regions they answer for, local and "
-    "composed boundaries, and the global SVM's.",
-    on_select=ui.pick("local_map"),
-)  # fmt: skip
 ui.look_for(falk_words.look_at_map(problem, page))
+ui.look_for(falk_words.look_at_sweep(problem, page, falk.sweep(problem, page)))
 follow.section(page.shown, page.reading, page.classifier, problem.data.X_train)
-
-st.subheader("How local should it be?", anchor=False)
-table = falk.sweep(problem, page)
-ui.chart(
-    figures.local_sweep(table, falk.whole(problem), st.session_state["k"]), "local_sweep",
-    "Accuracy, kernel values per query and training time against k, the global SVM as lines.",
-)  # fmt: skip
-ui.look_for(falk_words.look_at_sweep(problem, page, table))
 ui.take_home(
     problem, estimator=lambda: page.shown.estimator(select=page.select), trace=page.trace.to_frame,
-    figure=picture, code=page.shown.code(select=page.select), name="local_models",
+    picture=falk.picture(problem, page), code=page.shown.code(select=page.select),
+    name="local_models",
 )  # fmt: skip
 ui.finish()

@@ -306,6 +306,12 @@ class Images(Record):
         return (-max(-low, high), max(-low, high)) if self.scale == "diverging" else (low, high)
 
 
+def line_of(lines: Sequence[NDArray[Any]], **look: Any) -> Line:
+    """Return the lines of each position, (vertices, 2), as a layer."""
+    drawn = [line.astype(np.float32) for line in lines]
+    return Line(x=[line[:, 0] for line in drawn], y=[line[:, 1] for line in drawn], **look)
+
+
 def on_one_scale(charts: Sequence[Chart]) -> list[Chart]:
     """Return charts of one kind with the same ranges, wide enough for each of them."""
     axes = list(zip(*(chart.ranged() for chart in charts)))

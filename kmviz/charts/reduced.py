@@ -11,7 +11,7 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from kmviz.charts import theme
-from kmviz.charts.chart import Axis, Chart, Heat, Images, Line, Points, Rule
+from kmviz.charts.chart import Axis, Chart, Heat, Images, Line, Points, Rule, line_of
 from kmviz.charts.maps import axes, boundary_line, queries_of
 from kmviz.charts.plane import Plane
 
@@ -64,17 +64,13 @@ def vectors_on_map(plane: Plane, read: Sizes, query: int, n_vectors: int) -> Cha
 
 def boundary(plane: Plane, read: Sizes, query: int) -> Chart:
     """Return the reduced decision function over the plane, its vectors and boundary, by size."""
-    own = Line(
-        x=[line[:, 0] for line in read.lines], y=[line[:, 1] for line in read.lines],
-        name="its boundary", width=2.5,
-    )  # fmt: skip
     return Chart(
         key="boundary",
         alt="The reduced decision function over the plane, its vectors and boundary, by size.",
         title=[f"Reduced: {_counted(len(weights))}" for weights in read.weights],
         layers=[
             *_heat(plane, read.outputs, read, "reduced f(x)"),
-            own,
+            line_of(read.lines, name="its boundary", width=2.5),
             _marks(plane, read),
             queries_of(plane, query),
         ],

@@ -10,7 +10,18 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from kmviz.charts import geometry, theme
-from kmviz.charts.chart import Axis, Chart, Heat, Images, Layer, Line, Points, Regions, Rule
+from kmviz.charts.chart import (
+    Axis,
+    Chart,
+    Heat,
+    Images,
+    Layer,
+    Line,
+    Points,
+    Regions,
+    Rule,
+    line_of,
+)
 from kmviz.charts.maps import axes, boundary_line, queries_of
 from kmviz.charts.plane import Plane, thinned
 
@@ -48,10 +59,10 @@ def tree_map(
     layers: list[Layer] = [
         Heat(values=np.clip(outputs, -STRONG, STRONG), x=x, y=y, scale="diverging",
              range=(-STRONG, STRONG), title="output", opacity=0.8),
-        _lines([geometry.borders(leaf, x, y) for leaf in leaves], width=1.5, opacity=0.25),
+        line_of([geometry.borders(leaf, x, y) for leaf in leaves], width=1.5, opacity=0.25),
         *boundary_line(plane),
-        _lines(own, name="the tree's boundary", color=theme.COLORS[3], dashed=True),
-        _lines([geometry.borders(part, x, y) for part in inside], width=2.5, color=theme.QUERY,
+        line_of(own, name="the tree's boundary", color=theme.COLORS[3], dashed=True),
+        line_of([geometry.borders(part, x, y) for part in inside], width=2.5, color=theme.QUERY,
                name=name),
         Regions(owner=leaves, x=x, y=y, text=_words(nodes)),
         queries_of(plane, query, _QUERIES),
@@ -229,11 +240,6 @@ def _words(nodes: pd.DataFrame) -> list[str]:
         + (f"left where the score is at most {t:.3g}" if np.isfinite(t) else "does not split")
         for k, vector, n, t in columns
     ]
-
-
-def _lines(lines: Sequence[NDArray], **look: Any) -> Line:
-    drawn = [line.astype(np.float32) for line in lines]
-    return Line(x=[line[:, 0] for line in drawn], y=[line[:, 1] for line in drawn], **look)
 
 
 def _asked(asked: Sequence[NDArray]) -> Points:

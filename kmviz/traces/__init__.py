@@ -8,7 +8,7 @@ start. Arrays of a reading have one entry for each row that was studied.
 """
 
 from kmviz.traces.anytime import AnytimeReading, AnytimeTrace, Closing
-from kmviz.traces.falk import LocalMap, LocalModel, LocalReading, LocalTrace
+from kmviz.traces.falk import LocalModel, LocalReading, LocalTrace
 from kmviz.traces.nsv import NSVReading, NSVTrace
 from kmviz.traces.record import Frames, Reading, Record, Trace, stacked
 from kmviz.traces.reduced import ReducedReading, ReducedTrace
@@ -20,7 +20,6 @@ __all__ = [
     "AnytimeTrace",
     "Closing",
     "Frames",
-    "LocalMap",
     "LocalModel",
     "LocalReading",
     "LocalTrace",

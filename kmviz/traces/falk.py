@@ -7,7 +7,7 @@ from typing import Any
 
 from numpy.typing import NDArray
 
-from kmviz.traces.record import Floats, Ints, Reading, Record
+from kmviz.traces.record import Ints, Reading, Record
 from kmviz.traces.sums import SumTrace
 
 
@@ -81,44 +81,3 @@ class LocalModel(Record):
     inner: float
     outer: float
     error: float
-
-
-@dataclass(frozen=True, eq=False)
-class LocalMap(Record):
-    """What there is to draw of local models around one query.
-
-    Attributes
-    ----------
-    centers : array of shape (M, 2)
-        Where the centres stand in the plane.
-    inner, outer : arrays of shape (M,)
-        Radii of the k'- and the k-neighbourhoods; of no meaning in a projection.
-    regions, composed : arrays of shape (len(y), len(x)) or None
-        The model that answers at each grid point, and what it says there; None in a projection.
-    lines : array of shape (S, 2)
-        Local boundaries, each inside its own neighbourhood; a row that is no number stands between
-        two lines.
-    answering : int
-        The model that answers the query.
-    nearest : array of shape (2,)
-        The training point nearest to the query.
-    members, vectors : arrays of shape (k, 2) and (s, 2)
-        The neighbourhood of the answering model, and its support vectors.
-    n_cover : int
-        k', the members that the centre answers for.
-    removed : array of shape (r, 2)
-        Points that noise reduction would remove; empty where not asked for.
-    """
-
-    centers: Floats
-    inner: Floats
-    outer: Floats
-    regions: Ints | None
-    composed: Floats | None
-    lines: NDArray[Any]
-    answering: int
-    nearest: Floats
-    members: Floats
-    vectors: Floats
-    n_cover: int
-    removed: Floats

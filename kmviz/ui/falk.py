@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import partial
 from typing import Any
@@ -13,17 +13,19 @@ import pandas as pd
 import streamlit as st
 from numpy.typing import NDArray
 
+from kmviz.charts import Chart, Images, falk as charts
 from kmviz.charts.geometry import contour
-from kmviz.figures import falk as figures
 from kmviz.methods.falk import FaLKClassifier
 from kmviz.methods.falk.theory import LocalityGap, locality_gap
-from kmviz.traces import LocalMap, LocalModel, LocalReading, LocalTrace
+from kmviz.traces import LocalModel, LocalReading, LocalTrace
 from kmviz.ui import state, two
 from kmviz.ui.controls import draw, row
 from kmviz.ui.fitted import Shown, show
+from kmviz.ui.maps import CELLS
 from kmviz.ui.params import Choice, Control, Flag, Number
 from kmviz.ui.plane import grid, plane
 from kmviz.ui.problem import Problem
+from kmviz.ui.why import counted
 from kmviz.ui.work import Shelf
 
 SELECTS = {
@@ -44,8 +46,8 @@ OWN: dict[str, Any] = {
 }  # fmt: skip
 OWN |= {"a": two.kept(OWN), "removed": Flag(False)}
 
-#: Boundaries and circles are drawn for at most this many models, those nearest to the query.
-DRAWN = 50
+#: Boundaries are drawn of at most this many models, those nearest to the query.
+DRAWN = 8
 #: Test rows that accuracies rest on, at most.
 MOST_ROWS = 10_000
 #: Sizes that are trained in advance; with many features, where each takes longer, fewer.
@@ -138,8 +140,8 @@ def parameters(
 def side(problem: Problem, said: Mapping[str, Any]) -> two.Side:
     """Return what the page shows of the query under these choices."""
     found = page(problem, said)
-    picture = figures.local_map(plane(problem), map_of(problem, found), problem.query, height=460)
-    return two.Side(found.shown, found.reading, found.classifier, found.trace, picture, found)
+    chart = picture(problem, found)
+    return two.Side(found.shown, found.reading, found.classifier, found.trace, chart, found)
 
 
 def page(problem: Problem, said: Mapping[str, Any] = state.PRESENT) -> Page:
@@ -173,37 +175,69 @@ def gap_of(problem: Problem, page: Page) -> LocalityGap:
     )
 
 
-def map_of(problem: Problem, page: Page) -> LocalMap:
-    """Return what the map draws around the selected query."""
-    clf, model, view = page.classifier, page.model, plane(problem)
-    drawn = _drawn(clf, problem.x, model.model)
-    regions = composed = None
-    lines, radii = np.zeros((0, 2), dtype=np.float32), np.zeros((len(drawn), 2))
+def picture(problem: Problem, page: Page, sizes: Sequence[Size] | None = None) -> Chart | Images:
+    """Return the neighbourhood that answers: on the map, in a projection, or as images.
+
+    Parameters
+    ----------
+    sizes : of the local models; default: those shown
+    """
+    sizes = [Size(page.classifier.n_neighbors_, page.shown.study, 0.0)] if sizes is None else sizes
+    homes = [home_of(problem, page, size) for size in sizes]
+    if problem.image_shape:
+        shape = (-1, *problem.image_shape)
+        rows, labels = problem.data.X_train.reshape(shape), problem.data.y_train
+        return charts.local_images(problem.x.reshape(problem.image_shape), rows, labels, homes)
+    if not problem.is_plane:
+        return charts.local_points(plane(problem), homes, problem.query)
+    x, y, _ = grid(problem, CELLS)
+    models = [models_of(problem, page, size) for size in sizes]
+    k = [size.k for size in sizes]
+    return charts.local_map(plane(problem), (x, y), models, homes, k, problem.query)
+
+
+def home_of(problem: Problem, page: Page, size: Size) -> charts.Home:
+    """Return the model of a size that answers the query, and what is drawn around it."""
+    clf = size.study.classifier(select=page.select)
+    model = clf.local_model(int(clf.apply(problem.x[None])[0]))
+    lines = np.zeros((0, 2), dtype=np.float32)
     if problem.is_plane:
-        key = (problem.key, tuple(sorted(page.shown.parameters.items())), page.select)
-        regions, composed = _regions.get(key, lambda: _on_grid(problem, clf), "Asking the plane")
-        radii = clf.radii(drawn)
-        lines = _local_lines(clf, drawn, radii[:, 1])
-    removed = clf.contradicted() if st.session_state.get("removed") else slice(0)
-    return LocalMap(
-        centers=view.points[clf.centers_[drawn]], inner=radii[:, 0], outer=radii[:, 1],
-        regions=regions, composed=composed, lines=lines,
-        answering=int(np.searchsorted(drawn, model.model)),
-        nearest=view.points[page.trace.nearest], members=view.points[model.members],
-        vectors=view.points[model.vectors], n_cover=model.n_cover, removed=view.points[removed],
-    )  # fmt: skip
+        near = _near(clf, problem.x, model.model)
+        lines = _local_lines(clf, near, clf.radii(near)[:, 1])
+    removed = np.zeros(0, dtype=np.intp)
+    if st.session_state.get("removed"):
+        removed = np.flatnonzero(clf.contradicted())
+    return charts.Home(model, page.trace.nearest, lines, removed)
 
 
-def _on_grid(problem: Problem, clf: FaLKClassifier) -> tuple[NDArray[Any], NDArray[Any]]:
-    """Return the model that answers at each grid point, and what it says."""
-    x, y, rows = grid(problem)
+def models_of(problem: Problem, page: Page, size: Size) -> charts.Models:
+    """Return what the models of one size say over the plane."""
+    clf = size.study.classifier(select=page.select)
+    key = (problem.key, tuple(sorted(clf.get_params(deep=False).items())))
+    return _regions.get(key, lambda: _over_plane(problem, clf), "Asking the plane")
+
+
+def _over_plane(problem: Problem, clf: FaLKClassifier) -> charts.Models:
+    x, y, rows = grid(problem, CELLS)
     shape = (len(y), len(x))
-    outputs = clf.decision_function(rows).astype(np.float32)
-    return clf.apply(rows).reshape(shape), outputs.reshape(shape)
+    owner, counts = clf.apply(rows), clf.models_.sizes()
+    return charts.Models(
+        owner=owner.reshape(shape),
+        steps=counts[owner].reshape(shape),
+        line=contour(clf.decision_function(rows).reshape(shape), x, y),
+        centers=clf.rows_[clf.centers_].astype(np.float32),
+        radii=clf.radii()[:, 1].astype(np.float32),
+        words=[_said(count, clf.n_neighbors_) for count in counts.tolist()],
+    )
 
 
-def _drawn(clf: FaLKClassifier, x: NDArray[Any], model: int) -> NDArray[Any]:
-    """Return the models to draw: those nearest to the query, the answering one among them."""
+def _said(count: int, k: int) -> str:
+    """What the pointer says of a model."""
+    return f"{counted(count)} of {k} points" if count else f"{k} points, all of one class"
+
+
+def _near(clf: FaLKClassifier, x: NDArray[Any], model: int) -> NDArray[Any]:
+    """Return the models whose boundaries are drawn: those nearest to the query, and its own."""
     gaps = np.linalg.norm(clf.rows_[clf.centers_] - x, axis=1)
     gaps[model] = -1.0
     return np.sort(np.argsort(gaps, kind="stable")[:DRAWN])

@@ -89,12 +89,10 @@ def look_at_map(problem: Problem, page: Page) -> str:
             " With many features, finding the nearest point can take longer than the answer of "
             "its SVM; the option `projection` shortens the search."
         )
-    many = len(clf.models_) > DRAWN
-    whose = f"the {DRAWN} centres nearest to the query" if many else "all centres"
     return (
-        f"Within thin lines one centre answers; {told}. Where the dashed composed boundary jumps, "
-        "two neighbouring models disagree: a smaller k' makes the jumps smaller. Pale entries of "
-        f"the legend show the circles and boundaries of {whose}. Click a place to make the test "
+        f"Within thin lines one centre answers; {told}. Where the composed boundary jumps, two "
+        f"neighbouring models disagree: a smaller k' makes the jumps smaller. Of the {DRAWN} "
+        "models nearest to the query you see the boundary of each. Click a place to make the test "
         "row there the query."
     )
 

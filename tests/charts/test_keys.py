@@ -18,7 +18,7 @@ CHARTS = {
     "pages/5_Support_Vector_Tree.py": {"tree_map", "tree_path", "effort_map"},
 }
 #: Pages that still draw large what is on the canvas too.
-TWICE = {"app.py", "pages/4_Local_Models.py"}
+TWICE = {"app.py"}
 
 
 @pytest.mark.parametrize("page", CHARTS)

@@ -104,7 +104,7 @@ def live_layers(app: AppTest, param: str, view: str) -> list[dict[str, Any]]:
     sent = wire.unpack(parts[f"{param}_{view}"].bytes[16:])
     return [
         {name: wire.at(column, position) for name, column in layer.items() if _is_column(column)}
-        | {"kind": layer["kind"], "name": layer.get("name", "")}
+        | {"kind": layer["kind"], "name": layer.get("name") or layer.get("names", [""])[0]}
         for layer in sent.get("layers", [sent])
     ]
 

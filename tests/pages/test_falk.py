@@ -12,7 +12,7 @@ from kmviz.charts import wire
 from kmviz.machines import KernelMachine
 from kmviz.methods.falk.theory import LocalityGap
 from kmviz.ui import falk, falk_words
-from tests.pages.helpers import array, figure, live_arrays, live_at, metric, open_page, run, trace
+from tests.pages.helpers import live_arrays, live_at, live_layers, metric, open_page, run
 
 PAGE = "pages/4_Local_Models.py"
 BANANA = {"data": "banana", "C": 10, "gamma": 0.5}
@@ -40,36 +40,37 @@ def test_a_link_opens_the_view(shown):
     assert shown.number_input(key="kp").value == 10
     assert shown.selectbox(key="select").value == "center"
     assert shown.query_params["k"] == "40"
-    assert len(array(trace(shown, "local_map", "its neighbourhood")["x"])) == 40
     assert float(metric(shown, "Kernel values per query")) < 40
     models = int(metric(shown, "Local models").replace(",", ""))
-    circles = array(trace(shown, "local_map", "k' circles")["x"])
-    assert np.isnan(circles).sum() == min(models, 50)
+    owner, *_ = live_layers(shown, "k", "local_map")
+    assert len(owner["radius"]) == models
+    assert owner["owner"].max() < models
     assert float(metric(shown, "Accuracy").rstrip("%")) > 80
 
 
 def test_a_query_and_who_answers_only_read_again(page, monkeypatch):
     monkeypatch.setattr(FaLKClassifier, "fit", None)
-    before = array(trace(page, "local_map", "query, nearest")["x"])
+    before = layer(page, "query, nearest")["x"]
     page.session_state["query"] = 7
     run(page)
-    after = array(trace(page, "local_map", "query, nearest")["x"])
-    assert not np.array_equal(before, after)
+    assert not np.array_equal(before, layer(page, "query, nearest")["x"])
     page.selectbox(key="select").set_value("point")
     run(page)
     assert "nearest training point is row" in " ".join(m.value for m in page.markdown)
     assert page.query_params.get("select") in (None, "point")
 
 
-def test_charts_are_light(shown):
-    size = sum(len(chart.proto.spec) for chart in shown.get("plotly_chart"))
-    assert size < 350_000
+def layer(app, start):
+    """The layer of the map whose name starts so, where the slider stands."""
+    return next(
+        one for one in live_layers(app, "k", "local_map") if str(one["name"]).startswith(start)
+    )
 
 
 def test_the_sweep_has_every_k(shown):
-    sizes = array(trace(shown, "local_sweep", "accuracy")["x"])
+    sizes = live_layers(shown, "k", "local_sweep")[0]["x"]
     assert sizes.tolist() == [10, 15, 20, 30, 40, 60, 80]  # from k' to 8 k'
-    assert (array(trace(shown, "local_sweep", "training time")["y"]) > 0).all()
+    assert (live_layers(shown, "k", "local_sweep_seconds")[0]["y"] > 0).all()
 
 
 def shown_models(k, n_cover, **kernel):
@@ -85,10 +86,10 @@ def shown_models(k, n_cover, **kernel):
 def test_marked_noise_is_what_the_models_on_show_contradict(width):
     app = open_page(PAGE, **BANANA, k=60, kp=10, removed="true", width=width)
     data, clf = shown_models(60, 10, **({"gamma": "local"} if width == "local" else {}))
-    marked = trace(app, "local_map", "noise it would remove")
-    wrong = clf.model_outputs(clf.center_of_, data.X_train) > 0
+    marked = layer(app, "noise it would remove")
+    wrong = clf.asked(clf.center_of_, data.X_train) > 0
     wanted = data.X_train[wrong != (data.y_train > 0)]
-    drawn = np.column_stack([array(marked["x"]), array(marked["y"])])
+    drawn = np.column_stack([marked["x"], marked["y"]])
     np.testing.assert_allclose(drawn, wanted, rtol=1e-5)
 
 
@@ -123,9 +124,8 @@ def test_what_is_off_falls_back(params):
 
 def test_more_dimensions_are_projected():
     page = open_page(PAGE, data="sonar", kernel="poly", cover="tree", k=30, kp=10)
-    assert "projection" in figure(page, "local_map")["layout"]["title"]["text"]
-    links = array(trace(page, "local_map", "centre to its k' points")["x"])
-    assert np.isnan(links).sum() == 10
+    assert "projection" in wire.at(live_arrays(page, "k", "local_map")["title"], 0)[0]
+    assert np.isnan(layer(page, "centre to its k' points")["x"]).sum() == 10
     assert page.selectbox(key="cover").value == "tree"
 
 
@@ -138,10 +138,10 @@ def test_local_widths(page):
 
 def test_half_of_k_stays_half_where_nothing_else_was_chosen():
     page = open_page(PAGE, data="banana", k=40)
-    sizes = array(trace(page, "local_sweep", "accuracy")["x"])
+    sizes = live_layers(page, "k", "local_sweep")[0]["x"]
     assert sizes.tolist() == [5, 10, 15, 20, 30, 40, 60, 80, 120, 160, 320]
-    models = array(trace(page, "local_sweep", "accuracy")["customdata"]).astype(int)
-    assert (np.diff(models) < 0).all()
+    hover = live_arrays(page, "k", "local_sweep")["layers"][2]["hover"]
+    assert (np.diff(wire.at(hover["models"], 0).astype(int)) < 0).all()
     assert "n_cover=20" in page.code[0].value
     page.number_input(key="k").set_value(33)
     run(page)
@@ -155,7 +155,10 @@ def test_half_of_k_stays_half_where_nothing_else_was_chosen():
 
 def test_the_slider_draws_what_a_fit_of_each_size_answers():
     page = open_page(PAGE, **BANANA, k=40, query=3)
-    owner, points, _, line, ring, _ = live_arrays(page, "k", "local_map")["layers"]
+    sent = live_arrays(page, "k", "local_map")["layers"]
+    owner, points = sent[:2]
+    named = {one.get("name"): one for one in sent}
+    line, ring = named["local models composed"], named["k points it is trained on"]
     heat, _, own, *_ = live_arrays(page, "k", "effort_map")["layers"]
     share = live_arrays(page, "k", "local_sweep")["layers"][0]
     cells = np.meshgrid(wire.at(owner["x"], 0), wire.at(owner["y"], 0))

@@ -13,7 +13,7 @@ PAGES = {
     "1_Nearest_Support_Vectors": ("w", "10", "0", "trajectory", "w", [2]),
     "2_Anytime_Bounds": ("basis", "given", "sgma", "bounds", "step", [0, 1]),
     "3_Reduced_Set": ("vectors", "4", "2", "boundary", "vectors", [1, 2]),
-    "4_Local_Models": ("k", "10", "40", "local_map", "", None),
+    "4_Local_Models": ("k", "10", "40", "local_map", "k", [0, 2]),
     "5_Support_Vector_Tree": ("height", "4", "1", "tree_map", "height", [0, 1]),
 }
 

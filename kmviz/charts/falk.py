@@ -1,0 +1,236 @@
+"""Local models by size: who answers where, the answering neighbourhood, what each size comes to."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+import pandas as pd
+from numpy.typing import NDArray
+
+from kmviz.charts import geometry, theme
+from kmviz.charts.chart import Axis, Chart, Images, Layer, Line, Points, Regions, Rule, line_of
+from kmviz.charts.maps import axes, boundary_line, effort_map, queries_of, rows_by_class
+from kmviz.charts.plane import Plane
+from kmviz.traces import LocalModel
+
+#: Images of a neighbourhood that are drawn at most.
+MOST_IMAGES = 16
+_GAP = np.full((1, 2), np.nan)
+
+
+@dataclass(frozen=True, eq=False)
+class Models:
+    """What the models of one size say over the plane.
+
+    Attributes
+    ----------
+    owner, steps : arrays (cells, cells)
+        The model that answers in each cell, and the kernel evaluations that it takes.
+    line : array
+        The boundary that they compose.
+    centers, radii : arrays
+        Of each model: its centre, and how far its k points reach.
+    words : list of str
+        What the pointer says of each.
+    """
+
+    owner: NDArray[Any]
+    steps: NDArray[Any]
+    line: NDArray[Any]
+    centers: NDArray[Any]
+    radii: NDArray[Any]
+    words: list[str]
+
+
+@dataclass(frozen=True, eq=False)
+class Home:
+    """The model of one size that answers the query, and what is drawn around it.
+
+    Attributes
+    ----------
+    model : LocalModel
+    nearest : int
+        The training row nearest to the query.
+    lines : array
+        The boundaries of this model and its neighbours, each inside its own circle.
+    removed : array
+        Training rows that noise reduction would remove; empty where not asked for.
+    """
+
+    model: LocalModel
+    nearest: int
+    lines: NDArray[Any]
+    removed: NDArray[Any]
+
+
+def local_map(
+    plane: Plane,
+    grid: tuple[NDArray, NDArray],
+    models: Sequence[Models],
+    homes: Sequence[Home],
+    sizes: Sequence[int],
+    query: int,
+) -> Chart:
+    """Return the paper's figures 1 and 2 by size: regions, boundaries, the answering circles.
+
+    Parameters
+    ----------
+    grid : the two axes of the cells
+    models, homes : for each size k
+    """
+    x, y = grid
+    return Chart(
+        key="local_map",
+        alt="Training points, the boundary that local models compose, the global SVM's, and the "
+        "neighbourhood that answers the query; the pointer shows who answers there.",
+        title=[f"{len(one.centers):,} local models of {k} points" for one, k in zip(models, sizes)],
+        layers=[
+            Regions(
+                owner=[one.owner for one in models], x=x, y=y,
+                at_x=[one.centers[:, 0] for one in models],
+                at_y=[one.centers[:, 1] for one in models],
+                radius=[one.radii for one in models], text=[one.words for one in models],
+            ),
+            rows_by_class(plane, len(plane.points), 3.5, opacity=0.6),
+            line_of([geometry.borders(one.owner, x, y) for one in models], width=0.7, opacity=0.35),
+            *boundary_line(plane, name="global SVM", color=theme.COLORS[6], width=1.5),
+            line_of([home.lines for home in homes], name="each local model nearby", width=1.2,
+                   color=theme.GOOD, opacity=0.75),
+            line_of([one.line for one in models], name="local models composed", width=2.5),
+            _circles(plane, homes, "k", "k points it is trained on", width=3.0),
+            _circles(plane, homes, "k'", "k' points it answers for", width=2.0, dashed=True),
+            *_around(plane, homes, query),
+        ],
+        **axes(plane),
+    )  # fmt: skip
+
+
+def own_effort(
+    plane: Plane, point: Any, grid: tuple[NDArray, NDArray], models: Sequence[Models]
+) -> Chart:
+    """Return the effort map with the boundary of those who make the effort: the local models'."""
+    chart = effort_map(plane, point, *grid, np.array([one.steps for one in models]))
+    own = line_of([one.line for one in models], name="local models", width=2.5)
+    halo = replace(own, name="", color=theme.PAPER, width=6.0)
+    heat, *rest = (layer for layer in chart.layers if not isinstance(layer, Line))
+    return replace(chart, layers=[heat, halo, own, *rest])
+
+
+def local_points(plane: Plane, homes: Sequence[Home], query: int) -> Chart:
+    """Return the answering neighbourhood in a projection, where circles mean nothing, by size."""
+    inside = [plane.points[home.model.members] for home in homes]
+    links = [_links(plane, home.model) for home in homes]
+    return Chart(
+        key="local_map",
+        alt="Training points on their principal components, with the neighbourhood that answers.",
+        title=plane.title or "",
+        layers=[
+            Points(x=[at[:, 0] for at in inside], y=[at[:, 1] for at in inside], size=10,
+                   names=("who answers",), colors=(theme.QUERY,), opacity=0.8),
+            line_of(links, name="centre to its k' points", width=0.7, opacity=0.5),
+            rows_by_class(plane, len(plane.points), 4.0),
+            *_around(plane, homes, query),
+            queries_of(plane, None),
+        ],
+        **axes(plane),
+    )  # fmt: skip
+
+
+def local_images(query: NDArray, images: NDArray, labels: NDArray, homes: Sequence[Home]) -> Images:
+    """Return the query, the centre that answers, and its nearest points, as images, by size.
+
+    Parameters
+    ----------
+    query, images, labels : of the query, and of all training rows, (n, height, width)
+    """
+    shown = [home.model.members[: MOST_IMAGES - 1] for home in homes]
+    bank, place = np.unique(np.concatenate(shown), return_inverse=True)
+    places = np.split(place + 1, np.cumsum([len(part) for part in shown])[:-1])
+    classes = np.append(255, labels[bank] > 0)
+    return Images(
+        key="local_map",
+        alt="The query, then the centre whose model answers and the points nearest to it, framed "
+        "by class.",
+        title="The query, then those nearest to its centre",
+        bank=np.concatenate([query[None], images[bank]]),
+        shown=[np.append(0, part) for part in places],
+        groups=[classes[np.append(0, part)] for part in places],
+        size=54,
+    )
+
+
+def local_sweep(table: pd.DataFrame, whole: Mapping[str, float]) -> list[Chart]:
+    """Return accuracy, cost of a query and training time against k, the global SVM's as lines.
+
+    Parameters
+    ----------
+    table : one row for each k: `n_neighbors, accuracy, steps, seconds, models`
+    whole : `accuracy`, `steps` and `seconds` of the global SVM
+    """
+    k, models = table["n_neighbors"].to_numpy(), table["models"].to_numpy()
+    panels = (
+        ("local_sweep", "Test accuracy by k", "test accuracy in %", "accuracy", 100.0),
+        ("local_sweep_steps", "Kernel evaluations by k", "per query (log scale)", "steps", 1.0),
+        ("local_sweep_seconds", "Training time by k", "seconds (log scale)", "seconds", 1.0),
+    )
+    found = []
+    for key, title, said, column, scale in panels:
+        values, level = scale * table[column].to_numpy(), scale * whole[column]
+        found.append(
+            Chart(
+                key=key,
+                alt=f"{title}, with the global SVM's as a line.",
+                title=title,
+                x=Axis("k (log scale)", log=True),
+                y=Axis(said, log=scale == 1.0),
+                layers=[
+                    Line(x=k, y=values),
+                    Line(x=k[[0, -1]], y=np.full(2, level), name=f"global SVM: {level:.3g}",
+                         color=theme.COLORS[6], dashed=True),
+                    Points(x=k, y=values, names=("local models",), size=6, colors=(theme.INK,),
+                           symbols=("circle",), hover={"k": k, "models": models, said: values}),
+                    Rule(x=k, dashed=False),
+                    Points(x=k[:, None], y=values[:, None], size=11, opacity=1.0,
+                           colors=(theme.INK,), symbols=("circle",)),
+                ],
+            )
+        )  # fmt: skip
+    return found
+
+
+def _around(plane: Plane, homes: Sequence[Home], query: int) -> list[Layer]:
+    """Return the way from the query to who answers, its vectors, noise, and the query."""
+    at, rows = plane.queries[query], plane.points
+    ways = [np.stack([at, rows[home.nearest], rows[home.model.center]]) for home in homes]
+    vectors = [rows[home.model.vectors].reshape(-1, 2) for home in homes]
+    removed = [rows[home.removed].reshape(-1, 2) for home in homes]
+    noise = Points(
+        x=[spots[:, 0] for spots in removed], y=[spots[:, 1] for spots in removed], size=10,
+        names=("noise it would remove",), colors=(theme.COLORS[7],), symbols=("x",), opacity=1.0,
+    )  # fmt: skip
+    return [
+        line_of(ways, name="query, nearest point, centre", color=theme.QUERY, markers=True),
+        Points(x=[spots[:, 0] for spots in vectors], y=[spots[:, 1] for spots in vectors], size=9,
+               names=("its support vectors",), colors=(theme.COLORS[3],), symbols=("ring",)),
+        *([noise] if any(map(len, removed)) else []),
+        Points(x=at[:1], y=at[1:], names=("the query",), colors=(theme.QUERY,),
+               symbols=("star",), size=14, opacity=1.0),
+    ]  # fmt: skip
+
+
+def _circles(plane: Plane, homes: Sequence[Home], which: str, name: str, **look: Any) -> Line:
+    angle = np.linspace(0, 2 * np.pi, 60)
+    ring = np.column_stack([np.cos(angle), np.sin(angle)])
+    radii = [home.model.outer if which == "k" else home.model.inner for home in homes]
+    middle = [plane.points[home.model.center] for home in homes]
+    circles = [at + radius * ring for at, radius in zip(middle, radii)]
+    return line_of(circles, name=name, color=theme.QUERY, **look)
+
+
+def _links(plane: Plane, model: LocalModel) -> NDArray[Any]:
+    center = plane.points[[model.center]]
+    members = plane.points[model.members[: model.n_cover]]
+    return np.concatenate([part for at in members for part in (center, at[None], _GAP)])

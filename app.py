@@ -3,8 +3,7 @@
 import streamlit as st
 
 from kmviz import ui
-from kmviz.figures.boundary import boundary
-from kmviz.ui import sketch, start, start_views, upload, words
+from kmviz.ui import pictures, sketch, start, start_views, upload, words
 
 problem = ui.frame(
     "Start", heading="What does one answer cost?", beside=start.lesson_list
@@ -24,21 +23,11 @@ ui.metrics(start.metrics(problem))
 left, right = sketch.columns()
 with left:
     st.subheader(start.map_title(problem), anchor=False)
-    picture = boundary(ui.plane(problem), problem.query, height=400, half=True)
-    ui.chart(
-        picture, "boundary",
-        "Map of the training points by class with the support vectors ringed, the decision "
-        "boundary and the selected query.",
-        on_select=ui.pick("boundary"),
-    )  # fmt: skip
+    pictures.still(start.map_chart(problem))
 with right:
     st.subheader("Every query pays the full price", anchor=False)
-    ui.chart(
-        start.effort_figure(problem), "effort",
-        "Output f(x) of each test query against the kernel values computed for it: all queries "
-        "cost as many as there are support vectors.",
-        on_select=ui.pick("effort"),
-    )  # fmt: skip
+    pictures.still(start.effort_chart(problem))
+    st.caption("Far from zero the class is plain: a few values would settle it.")
 start.query_card(problem)
 if is_drawn:
     start_views.payment(problem)
@@ -47,8 +36,7 @@ with left:
     start.data_card(problem)
 with right:
     start.machine_card(problem)
-start.balance(problem)
 start.ways_on()
 upload.section()
-ui.take_home(problem, figure=picture, name="start")
+ui.take_home(problem, picture=start.map_chart(problem), name="start")
 ui.finish()

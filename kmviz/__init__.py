@@ -10,11 +10,11 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:  # the same names again, for those who read types
     from kmviz import datasets as datasets, kernels as kernels, machines as machines
+    from kmviz.charts.plot import plot as plot
     from kmviz.evaluation import papers as papers
     from kmviz.evaluation.accelerate import accelerate as accelerate
     from kmviz.evaluation.audit import audit as audit
     from kmviz.evaluation.compare import compare as compare
-    from kmviz.figures.plot import plot as plot
     from kmviz.io.export import export as export
     from kmviz.io.storage import load as load, save as save
     from kmviz.machines import KernelMachine as KernelMachine
@@ -85,7 +85,7 @@ _HOMES = {
     "load": "kmviz.io.storage",
     "machines": "kmviz.machines",
     "papers": "kmviz.evaluation.papers",
-    "plot": "kmviz.figures.plot",
+    "plot": "kmviz.charts.plot",
     "save": "kmviz.io.storage",
 }
 

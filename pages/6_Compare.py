@@ -3,7 +3,7 @@
 import streamlit as st
 
 from kmviz import ui
-from kmviz.ui import compare, compare_views, lesson, model, words
+from kmviz.ui import compare, compare_views, lesson, model, pictures, words
 
 problem = ui.frame("Compare", own=compare.OWN, heading="Which method suits this data?")
 compare.follow(problem.n_vectors)
@@ -22,12 +22,7 @@ is_open = not lesson.is_asking()
 if is_open:
     st.success(compare.sentence(table), icon=":material/recommend:")
 picture = compare.picture(table, advised=is_open)
-ui.chart(
-    picture, "frontier",
-    "Cost of a query against accuracy, a point for each setting, larger where more answers differ "
-    "from the exact machine's, with the line of settings that nothing cheaper beats.",
-    on_select=lambda: compare.open_clicked(table, ui.clicked("frontier")),
-)  # fmt: skip
+pictures.plotted(picture, on_select=lambda: compare.open_clicked(table, ui.clicked("frontier")))
 ui.draw("cost")
 ui.look_for(compare.look_for(table, st.session_state["cost"]))
 st.dataframe(
@@ -50,7 +45,7 @@ with st.form("compare_form"):
     st.form_submit_button("Compare", icon=":material/balance:", type="primary")
 model.section(problem)
 ui.take_home(
-    problem, estimator=compare.best_estimator(problem, known, table), figure=picture,
+    problem, estimator=compare.best_estimator(problem, known, table), picture=picture,
     code=compare.code(problem, table), name="compare",
 )  # fmt: skip
 ui.finish()

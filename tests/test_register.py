@@ -12,8 +12,8 @@ from sklearn.frozen import FrozenEstimator
 from sklearn.svm import SVC
 
 import kmviz
-from kmviz.figures import theme
-from kmviz.figures.compare import slots
+from kmviz.charts import theme
+from kmviz.charts.compare import slots
 from kmviz.methods.register import COMPARE, METHODS, families, method_of, method_offering, setting
 from kmviz.ui import PAGES, Choice, Flag, parts
 from kmviz.ui.compare import link_to
@@ -116,7 +116,7 @@ def test_every_family_has_a_colour_and_a_symbol_of_its_own():
     found = slots(list(families()))
     assert list(found) == list(families())
     assert len(set(found.values())) == len(found)
-    assert max(found.values()) < min(len(theme.COLORS), len(theme.SYMBOLS)) - 1
+    assert max(found.values()) < min(len(theme.COLORS), len(theme.ALL_SYMBOLS)) - 1
 
 
 @every

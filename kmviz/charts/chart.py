@@ -67,11 +67,12 @@ class Points(Layer):
     picked : the id that is marked as the query, -1 for none
     hover : columns of numbers that the pointer shows, by name
     text : words that the pointer shows first
-    labels : words that stand above each point
+    labels : words that stand beside each point
+    sides : where they stand, as Plotly calls it ("bottom left"); the canvas has them above
     """
 
     columns: ClassVar = {"x": 1, "y": 1, "group": 1, "size": 1, "id": 1, "picked": 0, "hover": 1}
-    words: ClassVar = {"text": 1, "labels": 1}
+    words: ClassVar = {"text": 1, "labels": 1, "sides": 1}
     x: Any
     y: Any
     group: Any = None
@@ -86,6 +87,7 @@ class Points(Layer):
     hover: Any = None
     text: Any = None
     labels: Any = None
+    sides: Any = None
 
     def look(self, group: int) -> tuple[str, str]:
         """Return colour and symbol of a group."""
@@ -219,6 +221,7 @@ class Axis:
     Parameters
     ----------
     whole : whether it counts: no tick between two whole numbers
+    ticks : values and the words that stand there; default: round values
     """
 
     title: str = ""
@@ -226,6 +229,7 @@ class Axis:
     log: bool = False
     hidden: bool = False
     whole: bool = False
+    ticks: tuple[tuple[float, str], ...] | None = None
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)

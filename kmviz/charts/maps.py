@@ -134,6 +134,25 @@ def effort_map(
     )  # fmt: skip
 
 
+def effort_points(X: NDArray[Any], steps: NDArray[Any], names: tuple[str, str]) -> Chart:
+    """Return the kernel evaluations of each query where it is: the more, the darker."""
+    rows = thinned(len(X))
+    part = np.log(np.clip(steps[rows], 1, None)) / np.log(max(float(steps.max()), 2.0))
+    return Chart(
+        key="effort_map",
+        alt="Kernel evaluations of each query, over the plane.",
+        title="Effort map: the darker, the more kernel evaluations",
+        x=Axis(names[0]),
+        y=Axis(names[1]),
+        layers=[
+            Points(x=X[rows, 0], y=X[rows, 1], group=np.clip(part * 10, 0, 9).astype(np.uint8),
+                   names=("",) * 10, colors=theme.SEQUENTIAL, symbols=("circle",), opacity=1.0,
+                   hover={"kernel evaluations": steps[rows]}),
+        ],
+        height=520,
+    )  # fmt: skip
+
+
 def effort_strip(images: NDArray[Any], rows: NDArray[Any], steps: NDArray[Any]) -> Images:
     """Return the queries that take fewest and most steps, as images.
 

@@ -56,7 +56,9 @@ def figure(
     names = [trace.name for trace in drawn.data if trace.name and trace.showlegend is not False]
     drawn.update_layout(
         height=height or max(460, now.height), showlegend=bool(names),
-        legend={"orientation": "h", "y": 1.0, "yanchor": "bottom", "x": 0.0},
+        legend={
+            "orientation": "h", "y": 1.0, "yanchor": "bottom", "x": 0.0, "itemsizing": "constant"
+        },
         hovermode="closest", clickmode="event+select", **_look(now.title, palette),
     )  # fmt: skip
     drawn.update_xaxes(**_axis(now.x, palette)).update_yaxes(**_axis(now.y, palette))
@@ -99,7 +101,8 @@ def _look(title: str, palette: dict[str, Any]) -> dict[str, Any]:
 
 def _axis(axis: Axis, palette: dict[str, Any]) -> dict[str, Any]:
     assert axis.range is not None, "a chart at a position has ranges"
-    return {
+    said = {} if axis.ticks is None else dict(zip(("tickvals", "ticktext"), zip(*axis.ticks)))
+    return said | {
         "title": {"text": axis.title},
         "type": "log" if axis.log else "linear",
         "range": list(np.log10(axis.range) if axis.log else axis.range),
@@ -129,10 +132,11 @@ def _(layer: Points, drawn: go.Figure, palette: dict[str, Any]) -> None:
             "size": _part(layer.size, rows), "opacity": layer.opacity,
         }  # fmt: skip
         words = {} if layer.labels is None else {"text": _part(layer.labels, rows)}
+        sides = "top center" if layer.sides is None else _part(layer.sides, rows)
         drawn.add_trace(
             kind(
                 x=x[rows], y=y[rows], name=name, showlegend=bool(name), marker=marker,
-                mode="markers+text" if words else "markers", textposition="top center", **words,
+                mode="markers+text" if words else "markers", textposition=sides, **words,
                 unselected={"marker": {"opacity": layer.opacity}}, **_pointed_at(layer, rows),
             )
         )  # fmt: skip
@@ -151,7 +155,9 @@ def _pointed_at(layer: Points, rows: NDArray[np.intp]) -> dict[str, Any]:
     found: dict[str, Any] = {} if layer.id is None else {"customdata": _part(layer.id, rows)}
     if layer.opacity == 0.0:
         return found | {"hoverinfo": "none"}
-    words = [] if layer.text is None else [[str(layer.text[i]) for i in rows]]
+    words = []
+    if layer.text is not None:
+        words = [[str(layer.text[i]).replace("\n", "<br>") for i in rows]]
     for name, values in (layer.hover or {}).items():
         words.append([f"{name} {value:.4g}" for value in np.asarray(values)[rows]])
     lines = ["<br>".join(parts) for parts in zip(*words)]

@@ -12,6 +12,8 @@ from typing import Any
 COLORS = tuple(f"categorical {i}" for i in range(10))
 #: What the classes look like from strong to weak and on to strong: -1 first.
 DIVERGING = tuple(f"diverging {i}" for i in range(10))
+#: What starts at nothing, from little to much.
+SEQUENTIAL = tuple(f"sequential {i}" for i in range(10))
 #: Text and lines, grid lines, background.
 INK, FAINT, PAPER = "ink", "faint", "paper"
 #: What some of them mean on every page: agreement, the query, a wrong or different answer.
@@ -19,6 +21,10 @@ GOOD, QUERY, ERROR = COLORS[2], COLORS[4], COLORS[6]
 
 #: A symbol for each group: no chart relies on colour alone.
 SYMBOLS = ("circle", "diamond", "square", "triangle-up")
+#: Those of Plotly, for as many groups as there are colours.
+ALL_SYMBOLS = (
+    *SYMBOLS, "cross", "triangle-down", "pentagon", "hexagon", "star-square", "bowtie",
+)  # fmt: skip
 
 _LIGHT: dict[str, Any] = {
     INK: "#1C2430",
@@ -47,6 +53,7 @@ _DARK: dict[str, Any] = {
 def _palette(colors: dict[str, Any]) -> dict[str, Any]:
     named = dict(zip(COLORS, colors["categorical"]))
     named |= dict(zip(DIVERGING, colors["diverging"]))
+    named |= dict(zip(SEQUENTIAL, colors["sequential"]))
     return colors | named | {"grey": [colors[PAPER], colors[INK]]}
 
 

@@ -41,7 +41,7 @@ _GLYPHS = {
 EMPTY = 255
 #: Whole numbers that lie no further apart are looked up in a table.
 _MOST_WHOLE = 1 << 20
-_NAMED = {*theme.COLORS, *theme.DIVERGING, theme.INK, theme.FAINT, theme.PAPER}
+_NAMED = {*theme.COLORS, *theme.DIVERGING, *theme.SEQUENTIAL, theme.INK, theme.FAINT, theme.PAPER}
 _ALIGNED = 8
 
 
@@ -165,7 +165,7 @@ def _legend(layer: Layer) -> list[dict[str, Any]]:
 @_legend.register
 def _(layer: Points) -> list[dict[str, Any]]:
     looks = [(name, *layer.look(group)) for group, name in enumerate(layer.names)]
-    return [_entry(name, _GLYPHS[symbol], color) for name, color, symbol in looks if name]
+    return [_entry(name, _GLYPHS.get(symbol, "●"), color) for name, color, symbol in looks if name]
 
 
 @_legend.register

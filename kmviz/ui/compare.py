@@ -13,14 +13,15 @@ from numpy.typing import NDArray
 from sklearn.base import clone
 from sklearn.frozen import FrozenEstimator
 
+from kmviz.charts import Chart
+from kmviz.charts.compare import frontier
 from kmviz.evaluation.advice import advice, best_method
 from kmviz.evaluation.catalogue import family_of, resolve, settings, title_of, usual
 from kmviz.evaluation.compare import Bench, as_table, steps_of, trained
 from kmviz.evaluation.peers import PEERS
 from kmviz.evaluation.reference import reference, trained_reference
-from kmviz.figures.compare import frontier
 from kmviz.methods.register import COMPARE, method_offering, offered
-from kmviz.ui import lesson, model, state
+from kmviz.ui import lesson, model, pictures, state
 from kmviz.ui.maps import CELLS
 from kmviz.ui.params import Choice, Control, Words
 from kmviz.ui.plane import grid
@@ -142,7 +143,8 @@ def measured(
     place = st.empty()
     for done, name in enumerate(missing):
         so_far = picture(as_table(known.rows), said)
-        place.plotly_chart(so_far, key=f"so_far_{done}", alt="The settings measured so far.")
+        with place:
+            pictures.plotted(so_far, f"so_far_{done}")
         text = f"Measuring: {title_of(name)}:"
         shown(partial(known.measure, name), text, ("measure", id(known), name))
     if missing:
@@ -152,7 +154,7 @@ def measured(
 
 def picture(
     table: pd.DataFrame, said: Mapping[str, Any] = state.PRESENT, advised: bool = True
-) -> Any:
+) -> Chart:
     """Return the chart of cost against accuracy, by the cost that is chosen.
 
     Parameters

@@ -54,4 +54,4 @@ def efforts(problem: Problem, known: Measurements, table: pd.DataFrame) -> None:
             for name, strip in strips.items()
         ]
     columns = 4 if problem.is_plane else 1
-    pictures.show("effort_map", "", [0], 0, views, columns=columns, on_click=pictures.pick)
+    pictures.still(*views, columns=columns, key="effort_map")

@@ -17,7 +17,6 @@ import streamlit as st
 
 from kmviz.charts import Chart, Images, plotly
 from kmviz.figures import theme
-from kmviz.figures.boundary import boundary
 from kmviz.lessons import Lesson, Part
 from kmviz.ui import (
     anytime,
@@ -34,7 +33,6 @@ from kmviz.ui import (
     state,
     svtree,
 )
-from kmviz.ui.plane import plane
 from kmviz.ui.problem import load_chosen, trained
 
 Metrics = list[tuple[str, str, str]]
@@ -100,7 +98,7 @@ def view(part: Part) -> tuple[Any, dict[str, str]]:
         table = compare.measured(compare.measurements(problem), said["methods"], said)
         return compare.picture(table, said, advised=False), compare.figures(table)
     figures = {label: value for label, value, _ in start.metrics(problem)}
-    return boundary(plane(problem), problem.query), figures
+    return start.map_chart(problem), figures
 
 
 def page(lesson: Lesson, root: str, shown: Sequence[tuple[Any, Mapping[str, str]]]) -> str:

@@ -146,10 +146,13 @@ def pick(view: str, row: int) -> None:
 
 
 def still(
-    *views: View, columns: int = 1, on_click: Callable[[str, int], None] | None = pick
+    *views: View,
+    columns: int = 1,
+    key: str = "",
+    on_click: Callable[[str, int], None] | None = pick,
 ) -> None:
     """Draw pictures that follow no slider, beside one another."""
-    show(views[0].key, "", [0], 0, views, columns=columns, on_click=on_click)
+    show(key or views[0].key, "", [0], 0, views, columns=columns, on_click=on_click)
 
 
 def plotted(chart: Chart, key: str = "", on_select: Callable[[], None] | None = None) -> None:

@@ -8,18 +8,13 @@ import numpy as np
 import streamlit as st
 
 from kmviz import lessons
-from kmviz.figures.effort import effort
-from kmviz.figures.forces import balance as figure
+from kmviz.charts import Chart, maps
 from kmviz.kernels import RBF, Linear, Normalized, Polynomial
-from kmviz.machines.forces import forces
 from kmviz.ui import lesson
 from kmviz.ui.menu import COMPARE, METHOD_PAGES, page_link
-from kmviz.ui.parts import chart
+from kmviz.ui.plane import plane
 from kmviz.ui.prepare import literal
 from kmviz.ui.problem import Problem
-from kmviz.ui.work import Shelf
-
-_forces = Shelf()
 
 
 def lesson_list() -> None:
@@ -68,34 +63,6 @@ def machine_card(problem: Problem) -> None:
         st.caption("K says how alike two rows are. The sign of f(x) is the class.")
 
 
-def balance(problem: Problem) -> None:
-    """Draw the machine's weights as forces on a sheet, which they hold in balance, once asked."""
-    place = st.expander(
-        "The weights as forces in balance", icon=":material/balance:", key="forces",
-        on_change="rerun",
-    )  # fmt: skip
-    if not place.open:
-        return
-    found = _forces.get(problem.key, lambda: forces(problem.machine))
-    low, high = problem.names
-    up = float(found.force[found.force > 0].sum())
-    down = float(-found.force[found.force < 0].sum())
-    with place:
-        chart(
-            figure(found.lever, found.force, (low, high)),
-            "balance",
-            "Each support vector's weight as a push on a stiff sheet, up or down, at its place "
-            "along the direction in which the support vectors differ most.",
-        )
-        st.caption(
-            f"Think of the separating surface as a stiff sheet, edge on, with every support vector "
-            f"pushing on it: {high} up, {low} down, as hard as its weight. They push {up:,.4g} up "
-            f"and {down:,.4g} down, a net force of {abs(found.net_force):.1%} of all; what would "
-            f"turn the sheet about its middle nets {abs(found.net_torque):.1%}. An SVM's solution "
-            "is one that stays still, whatever the kernel."
-        )
-
-
 def map_title(problem: Problem) -> str:
     """Return what the map shows: a line only where there is one."""
     if problem.is_plane:
@@ -103,14 +70,19 @@ def map_title(problem: Problem) -> str:
     return "The training rows, seen in two directions"
 
 
-def effort_figure(problem: Problem) -> Any:
-    """Draw what the exact machine spends on each test row: m kernel values."""
-    return effort(
-        problem.exact, np.full(len(problem.exact), problem.n_vectors, dtype=np.float32),
-        problem.data.y_test, problem.data.class_names, problem.query, problem.n_vectors,
-        note="Far from zero the class is plain,<br>and a few values would settle it.",
-        height=400, most=600, half=True,
-    )  # fmt: skip
+def map_chart(problem: Problem) -> Chart:
+    """Return the SVM on its map."""
+    return maps.boundary(plane(problem), problem.query)
+
+
+def effort_chart(problem: Problem) -> Chart:
+    """Return what the exact machine spends on each test row: m kernel values."""
+    data, m = problem.data, problem.n_vectors
+    low, high = data.class_names
+    spent = np.full(len(problem.exact), m)
+    return maps.effort(
+        problem.exact, spent, data.y_test, (low, high), query=problem.query, n_vectors=m
+    )
 
 
 def query_card(problem: Problem) -> None:

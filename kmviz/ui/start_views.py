@@ -9,21 +9,16 @@ import numpy as np
 import streamlit as st
 from numpy.typing import NDArray
 
-from kmviz.charts import Axis, Chart, Images, Line, Points, Rule, theme
-from kmviz.charts.maps import axes, boundary_line, effort_map
-from kmviz.charts.plane import thinned
+from kmviz.charts import Chart, Images, start as charts
+from kmviz.charts.maps import effort_map
 from kmviz.ui import pictures
 from kmviz.ui.fitted import show, study_of
 from kmviz.ui.maps import CELLS
 from kmviz.ui.plane import grid, plane
 from kmviz.ui.problem import Problem
 
-#: Positions of the slider, lines that are drawn, and training rows behind them, at most.
-POSITIONS, LINES, POINTS = 60, 300, 800
-#: Images of those asked last, as many as fill two rows with the query's.
-LATEST = 5
-#: So few lines are drawn thick.
-FEW = 30
+#: Positions of the slider at most.
+POSITIONS = 60
 #: Training rows up to which a fast answer stands beside the full one.
 MOST_ROWS = 3_000
 #: That answer: as the page of nearest support vectors opens, and read as it opens.
@@ -49,7 +44,8 @@ def payment(problem: Problem) -> None:
     counts = np.unique(np.linspace(0, m, min(m, POSITIONS) + 1).round().astype(int))
     views: list[Any]
     numbers: dict[str, Any] = {"In file order": [f"{k:,} of {m:,}" for k in counts]}
-    whole = _rays(problem, counts, np.arange(m), "payment", f"In full: all {m:,} are asked")
+    title = f"In full: all {m:,} are asked"
+    whole = charts.rays(plane(problem), problem.query, counts, np.arange(m), "payment", title)
     if is_small(problem):
         st.subheader("Press play: the same question, asked in two ways", anchor=False)
         views, stop, said_of = _fast(problem, counts)
@@ -58,8 +54,7 @@ def payment(problem: Problem) -> None:
         note = None if st.session_state["lesson"] else said_of  # a lesson asks first
     else:
         st.subheader("Press play: one answer, paid in full", anchor=False)
-        seen = [_latest(problem, counts)] if problem.image_shape else []
-        views = [*seen, _sum(problem, counts, sums)]
+        views = [*_latest(problem, counts), charts.partial_sums(counts, sums)]
         note = None if st.session_state["lesson"] else _FULL
         numbers["Sum so far"] = [f"{sums[k]:+.3g}" for k in counts]
     pictures.show(
@@ -84,7 +79,8 @@ def _fast(problem: Problem, counts: NDArray[Any]) -> tuple[list[Chart], int, str
     now = show(problem, "nsv", FAST)
     record = now.study.classifier(**READ).trace(problem.x)
     title = f"Nearest first: {record.stop:,} of them settle{'s' * (record.stop == 1)} it"
-    asked = _rays(problem, counts, record.index[1 : record.stop + 1], "payment_fast", title)
+    order = record.index[1 : record.stop + 1]
+    asked = charts.rays(plane(problem), problem.query, counts, order, "payment_fast", title)
     x, y, rows = grid(problem, CELLS)
     steps = study_of(now, rows, "map").read(**READ).steps.reshape(CELLS, CELLS)
     effort = effort_map(plane(problem), problem.x, x, y, steps)
@@ -105,68 +101,11 @@ def partial_sums(problem: Problem) -> NDArray[np.float64]:
     return np.cumsum(np.append(-machine.bias, terms))
 
 
-def _rays(
-    problem: Problem, counts: NDArray[Any], order: NDArray[Any], key: str, title: str
-) -> Chart:
-    """The query's lines to the support vectors that it has asked so far, in their order."""
-    view, star = plane(problem), plane(problem).queries[problem.query]
-    drawn = thinned(len(order), LINES)
-    ends = np.full((len(drawn), 3, 2), np.nan, dtype=np.float32)
-    ends[:, 0], ends[:, 1] = star, view.vectors[order[drawn]]
-    flat = ends.reshape(-1, 2)
-    upto = [flat[: 3 * int(np.searchsorted(drawn, k))] for k in counts]
-    rows = thinned(len(view.points), POINTS)
-    queries = np.union1d(thinned(len(view.queries), POINTS), problem.query)
-    return Chart(
-        key=key,
-        alt="The query and a line to each support vector that it has asked so far.",
-        title=title,
-        layers=[
-            Points(x=view.points[rows, 0], y=view.points[rows, 1], names=view.class_names,
-                        group=(view.labels[rows] > 0).astype(int), size=4, opacity=0.5),
-            Line(x=[part[:, 0] for part in upto], y=[part[:, 1] for part in upto],
-                      name="asked", color=theme.COLORS[4], width=0.8 if len(order) > FEW else 2.5),
-            *boundary_line(view, width=2.0),
-            Points(x=view.queries[queries, 0], y=view.queries[queries, 1], names=("",),
-                        id=queries, picked=problem.query, opacity=0.0),
-        ],
-        **axes(view),
-    )  # fmt: skip
-
-
-def _latest(problem: Problem, counts: NDArray[Any]) -> Images:
-    """The query, and the images that it was compared with last."""
-    latest = [np.arange(k)[::-1][:LATEST] for k in counts]
-    bank, place = np.unique(np.concatenate(latest), return_inverse=True)
-    each = np.split(place + 1, np.cumsum([len(part) for part in latest])[:-1])
-    pictures = np.vstack([problem.x[None], problem.machine.vectors[bank]])
-    toward = (problem.machine.beta > 0).astype(int)
-    names = [problem.data.class_names[side] for side in toward]
-    return Images(
-        key="payment_images",
-        alt="The query, and the support vectors that it was compared with last, framed by class.",
-        title="The query, and whom it asked last",
-        bank=pictures.reshape(-1, *(problem.image_shape or ())),
-        shown=[np.append(0, part) for part in each],
-        captions=[["query", *(f"{k + 1:,}: {names[k]}" for k in part)] for part in latest],
-        groups=[np.append(255, toward[part]) for part in latest],
-        size=84,
-        together=3,
-    )
-
-
-def _sum(problem: Problem, counts: NDArray[Any], sums: NDArray[Any]) -> Chart:
-    at = np.unique(np.linspace(0, len(sums) - 1, min(len(sums), 4 * POSITIONS)).astype(int))
-    return Chart(
-        key="payment_sum",
-        alt="The sum after each support vector, and f(x), which it ends at.",
-        title="The sum, value by value",
-        x=Axis("support vectors asked", whole=True),
-        y=Axis("sum"),
-        layers=[
-            Line(x=at, y=sums[at], dim_after=np.searchsorted(at, counts, side="right") - 1,
-                      color=theme.COLORS[4]),
-            Rule(y=0.0, dashed=False),
-            Rule(y=float(sums[-1]), text=f"f(x) = {sums[-1]:.3g}"),
-        ],
-    )  # fmt: skip
+def _latest(problem: Problem, counts: NDArray[Any]) -> list[Images]:
+    """Return the images that the query was compared with last, where there are any."""
+    if not problem.image_shape:
+        return []
+    machine = problem.machine
+    rows = np.vstack([problem.x[None], machine.vectors]).reshape(-1, *problem.image_shape)
+    low, high = problem.data.class_names
+    return [charts.latest(rows, machine.beta, counts, (low, high))]

@@ -17,8 +17,6 @@ CHARTS = {
     "pages/4_Local_Models.py": {"local_map", "local_sweep"},
     "pages/5_Support_Vector_Tree.py": {"tree_map", "tree_path", "effort_map"},
 }
-#: Pages that still draw large what is on the canvas too.
-TWICE = {"app.py"}
 
 
 @pytest.mark.parametrize("page", CHARTS)
@@ -28,4 +26,4 @@ def test_a_page_draws_its_charts_each_once(page):
     parts = [wire.unpack(c.proto.bytes[16:]) for c in app.get("bidi_component") if c.proto.bytes]
     times = Counter(keys + [part["key"] for part in parts if "key" in part])
     assert set(times) >= CHARTS[page]
-    assert page in TWICE or set(times.values()) == {1}, times
+    assert set(times.values()) == {1}, times

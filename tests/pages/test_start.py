@@ -9,16 +9,7 @@ from kmviz import lessons
 from kmviz.charts import wire
 from kmviz.kernels import RBF, Linear, Normalized, Polynomial, Sigmoid
 from kmviz.ui import problem, start, start_views
-from tests.pages.helpers import (
-    array,
-    figure,
-    live_arrays,
-    live_at,
-    metric,
-    open_page,
-    run,
-    trace,
-)
+from tests.pages.helpers import live_arrays, live_at, live_layers, metric, open_page, run
 
 
 @pytest.fixture
@@ -62,19 +53,20 @@ def test_a_bare_link_shows_an_easy_query_asked_in_full_and_nearest_first():
 def test_banana_is_shown_with_its_boundary(banana):
     assert metric(banana, "Training rows") == "400"
     vectors = int(metric(banana, "Support vectors"))
-    field = figure(banana, "boundary")["data"][0]
-    assert array(field["z"]).shape == (100, 100)
-    assert field["z"]["dtype"] == "f4"
-    rings = trace(banana, "boundary", "support vector")
-    assert len(array(rings["x"])) == vectors
+    heat, _, rings, *_ = live_layers(banana, "boundary", "boundary")
+    assert len(heat["values"]) == 100 * 100
+    assert rings["name"] == "support vector"
+    assert len(rings["x"]) == vectors
 
 
 def test_every_query_costs_all_support_vectors(banana):
     vectors = int(metric(banana, "Support vectors"))
-    spent = [array(t["y"]) for t in figure(banana, "effort")["data"]]
-    assert sum(map(len, spent)) == 600 + 1  # a sample, and the mark of the query
-    assert figure(banana, "effort")["layout"]["title"]["text"] == "A sample of 600 of 2,000 queries"
-    assert set(np.concatenate(spent)) == {vectors}
+    points, _, whole = live_layers(banana, "effort", "effort")
+    assert 600 <= len(points["y"]) <= 601, "a sample, with the query"
+    title = live_arrays(banana, "effort", "effort")["title"]["words"][0]
+    assert title == f"A sample of {len(points['y'])} queries"
+    assert set(points["y"]) == {vectors}
+    assert whole["y"] == [vectors]
 
 
 def test_the_query_draws_a_line_to_every_support_vector_and_ends_at_f(banana):
@@ -185,14 +177,10 @@ def test_numbers_compare_as_numbers():
 def test_pair_chooses_two_of_many_classes():
     app = open_page(data="digits", pair="7-1")
     assert app.session_state["pair"] == "1-7"
-    assert trace(app, "effort", "1")["name"] == "1"
-    assert trace(app, "effort", "7")["name"] == "7"
-    title = figure(app, "boundary")["layout"]["title"]["text"]
+    names = live_arrays(app, "effort", "effort")["layers"][0]["names"]
+    assert names == ["1", "7", "wrong answer"]
+    title = live_arrays(app, "boundary", "boundary")["title"]["words"][0]
     assert "PCA projection of 64 dimensions" in title
-    shown = figure(app, "boundary")["layout"]["uirevision"]
-    app.selectbox(key="pair").set_value("2-3")
-    run(app)
-    assert figure(app, "boundary")["layout"]["uirevision"] != shown, "other rows, another view"
 
 
 def test_moving_the_query_trains_nothing(banana, monkeypatch):
@@ -208,11 +196,9 @@ def test_moving_the_query_trains_nothing(banana, monkeypatch):
 
 def test_changing_c_trains_once_and_tells_the_url(banana):
     before = metric(banana, "Support vectors")
-    zoom = figure(banana, "boundary")["layout"]["uirevision"]
     banana.select_slider(key="C").set_value(0.1)
     run(banana)
     assert metric(banana, "Support vectors") != before
-    assert figure(banana, "boundary")["layout"]["uirevision"] == zoom, "zoom and legend stay"
     assert banana.query_params["C"] == "0.1"
 
 
@@ -249,9 +235,9 @@ def test_the_code_to_take_home_makes_the_machine_shown(params):
     exec(next(block.value for block in app.code if "svc" in block.value), names)
     svc, X_test = names["svc"], names["X_test"]
     assert str(len(svc.support_)) == metric(app, "Support vectors")
-    outputs = array(trace(app, "effort", "the query")["x"])
-    query = app.session_state["query"]
-    assert svc.decision_function(X_test[[query]])[0] == pytest.approx(outputs[0], rel=1e-5)
+    points, query = live_layers(app, "effort", "effort")[0], app.session_state["query"]
+    output = points["x"][list(points["id"]).index(query)]
+    assert svc.decision_function(X_test[[query]])[0] == pytest.approx(output, rel=1e-5)
 
 
 def test_a_machine_that_does_not_settle_is_stopped_and_said(monkeypatch):
@@ -270,27 +256,12 @@ def test_a_machine_that_cannot_be_trained_is_said():
     assert not app.error
 
 
-def test_a_note_in_a_chart_has_no_ground_that_a_change_of_theme_would_leave_behind(banana):
-    notes = figure(banana, "effort")["layout"]["annotations"]
-    assert len(notes) == 2
-    assert not any("bgcolor" in note for note in notes)
-
-
 def test_lessons_are_announced_beside_the_heading():
     app = open_page()
     announced = app.get("popover")[0]
     assert announced.proto.popover.label == f"{len(lessons.names())} lessons"
     rows = [list(block.children.values()) for block in app.main if hasattr(block, "children")]
     assert [app.title[0], announced] in rows
-
-
-def test_the_weights_as_forces_are_drawn_once_they_are_asked_for():
-    app = open_page()
-    charts = [element.proto.id for element in app.get("plotly_chart")]
-    assert not any(name.endswith("balance") for name in charts)
-    app.session_state["forces"] = True
-    run(app)
-    assert figure(app, "balance")["data"]
 
 
 def test_effort_is_said_to_follow_difficulty_only_where_it_does():

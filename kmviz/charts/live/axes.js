@@ -10,7 +10,8 @@ const written = (value) => NUMBERS.format(value || 0).replace("-", "−");
 
 // Round values of a range with their words, in about `most` steps; powers of ten on a logarithmic
 // axis of a decade or more, with 2 and 5 of each where there is room.
-function ticksOf({ range: [low, high], log, whole, hidden }, most) {
+function ticksOf({ range: [low, high], log, whole, hidden, ticks }, most) {
+  if (ticks) return ticks;
   if (hidden || !(high - low > 1e-300 && high - low < Infinity)) return []; // nothing to tell apart
   const values = log && high >= 10 * low ? powersOf(low, high, most) : [];
   if (!values.length) {

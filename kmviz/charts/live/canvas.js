@@ -31,8 +31,8 @@ function symbolAt(context, symbol, x, y, r, fill, edge, width = 1) {
   context.translate(x, y);
   context.scale(r, r);
   Object.assign(context, { fillStyle: fill, strokeStyle: edge, lineWidth: width / r });
-  if (fill) context.fill(SYMBOLS[symbol]);
-  if (edge) context.stroke(SYMBOLS[symbol]);
+  if (fill) context.fill(SYMBOLS[symbol] ?? SYMBOLS.circle);
+  if (edge) context.stroke(SYMBOLS[symbol] ?? SYMBOLS.circle);
   context.restore();
 }
 

@@ -7,7 +7,7 @@ function readTheme(element) {
   const list = (name) => get(`chart-${name}-colors`).split(/,\s*(?![^(]*\))/);
   const [ink, paper, faint] = ["text", "background", "border"].map((name) => get(`${name}-color`));
   if (!ink) return null; // off the page nothing has a colour
-  const slots = ["categorical", "diverging"].flatMap((name) =>
+  const slots = ["categorical", "diverging", "sequential"].flatMap((name) =>
     list(name).map((color, k) => [`${name} ${k}`, color]));
   const ramps = {
     sequential: list("sequential"), diverging: list("diverging"), grey: [paper, ink],

@@ -4,8 +4,10 @@ import numpy as np
 import pandas as pd
 import pytest
 
+from kmviz.charts import plotly
+from kmviz.charts.compare import frontier, on_frontier
 from kmviz.evaluation.catalogue import OTHERS
-from kmviz.figures.compare import frontier, on_frontier
+from tests.charts.renderers import assert_alike
 
 NSV = "nearest support vectors"
 
@@ -25,33 +27,40 @@ def test_the_frontier_is_what_nothing_cheaper_equals():
     assert on_frontier(costs, errors).tolist() == [3, 0]
 
 
+def drawn(points):
+    chart = frontier(points, "cost")
+    line, settings, *advised = chart.layers
+    assert_alike(chart, 1)
+    return line, settings, advised
+
+
 def test_accuracy_stands_against_cost_and_size_is_disagreement():
-    figure = frontier(_points(), "kernel values")
-    named = {trace.name: trace for trace in figure.data}
-    assert named["exact machine"].y.tolist() == pytest.approx([0.1])
-    assert figure.layout.yaxis.range[0] > figure.layout.yaxis.range[1], "up is better"
-    ticks = dict(zip(figure.layout.yaxis.ticktext, figure.layout.yaxis.tickvals, strict=True))
+    chart = frontier(_points(), "kernel values")
+    line, settings, _ = chart.layers
+    assert settings.y[0] == pytest.approx(0.1)
+    assert settings.x.tolist() == [100.0, 10.0, 20.0], "what has no cost has no place"
+    assert chart.y.range[0] > chart.y.range[1], "up is better"
+    ticks = {text: value for value, text in chart.y.ticks}
     assert ticks["90%"] == pytest.approx(0.1)
-    assert named["exact machine"].x.tolist() == [100.0]
-    few, many = named[NSV].marker.size
-    assert few < many, "half of its answers differ"
-    assert named[NSV].customdata.tolist() == [1, 2]
-    line = named["nothing cheaper is as accurate"]
-    assert line.x.tolist() == [10.0, 100.0]
-    assert line.line.shape == "hv"
-    assert "kernel values" in figure.layout.xaxis.title.text
-    assert figure.layout.yaxis.title.text == "accuracy (log scale of the errors)"
+    assert [settings.names[g] for g in settings.group] == ["exact machine", NSV, NSV]
+    assert settings.size[1] < settings.size[2], "half of its answers differ"
+    assert settings.id.tolist() == [0, 1, 2]
+    assert line.name == "nothing cheaper is as accurate"
+    assert line.x.tolist() == [10.0, 100.0, 100.0], "right, then up"
+    assert line.y.tolist() == pytest.approx([0.12, 0.12, 0.1])
+    assert "kernel values" in chart.x.title
+    assert chart.y.title == "accuracy (log scale of the errors)"
+    figure = plotly.figure(chart)
     assert figure.layout.legend.itemsizing == "constant", "a family has no size"
+    assert dict(zip(figure.layout.yaxis.ticktext, figure.layout.yaxis.tickvals)) == ticks
 
 
 def test_what_has_a_cost_is_drawn_and_the_advised_one_is_labelled():
-    figure = frontier(_points().assign(cost=[100.0, 10.0, 20.0, 5.0]), "CPU microseconds")
-    assert OTHERS in {trace.name for trace in figure.data}
-    (label,) = figure.layout.annotations
-    assert "advised" in label.text
-    assert (label.x, label.y) == pytest.approx((1.0, np.log10(0.12))), (
-        "on a log axis a place is a power of ten"
-    )
+    _, settings, (advised,) = drawn(_points().assign(cost=[100.0, 10.0, 20.0, 5.0]))
+    assert OTHERS in settings.names
+    assert advised.labels == ["advised"]
+    assert (advised.x[0], advised.y[0]) == pytest.approx((10.0, 0.12))
+    assert drawn(_points().assign(is_best=False))[2] == [], "no chart beside a question does"
 
 
 def test_labels_of_neighbours_stand_apart_and_inside():
@@ -62,13 +71,8 @@ def test_labels_of_neighbours_stand_apart_and_inside():
         "another setting",
         "a setting with a rather long name",
     ]
-    figure = frontier(points, "cost")
-    shown = {
-        text: side
-        for t in figure.data
-        if t.text is not None
-        for text, side in zip(t.text, t.textposition, strict=True)
-    }
+    _, settings, _ = drawn(points)
+    shown = dict(zip(settings.labels, settings.sides, strict=True))
     near = [shown.get(title) for title in points["title"][:3]]
     assert len(set(near)) == 3, "three points in one place take three sides"
     assert shown["a setting with a rather long name"].endswith("left"), "no label leaves the chart"
@@ -78,24 +82,18 @@ def test_no_label_is_crossed_by_the_line_of_what_nothing_cheaper_beats():
     points = _points().assign(cost=[500.0, 100.0, 104.0, 9_000.0], accuracy=[0.9, 0.8, 0.95, 0.7])
     points["is_best"] = False
     points["title"] = ["dear", "a name of some length", "best", "far"]
-    sides = {
-        text: side
-        for t in frontier(points, "cost").data
-        if t.text is not None
-        for text, side in zip(t.text, t.textposition, strict=True)
-    }
-    line = next(t for t in frontier(points, "cost").data if t.line.shape == "hv")
-    assert line.x.tolist() == pytest.approx([100, 104])
-    side = sides["a name of some length"]
+    line, settings, _ = drawn(points)
+    assert line.x.tolist() == pytest.approx([100, 104, 104])
+    side = dict(zip(settings.labels, settings.sides, strict=True))["a name of some length"]
     assert side.endswith("left") or side == "bottom center", "the line goes right, then up"
 
 
 def test_a_label_without_room_is_left_to_the_pointer():
     points = pd.concat([_points()[:1]] * 12, ignore_index=True)
     points["title"] = [f"setting {i}" for i in range(12)]
-    (trace,) = [t for t in frontier(points, "cost").data if t.name == "exact machine"]
-    assert "" in trace.text
-    assert all(f"setting {i}" in text for i, text in enumerate(trace.hovertext))
+    _, settings, _ = drawn(points)
+    assert "" in settings.labels
+    assert all(f"setting {i}" in text for i, text in enumerate(settings.text))
 
 
 def test_a_family_that_no_method_has_is_an_error():
@@ -104,11 +102,10 @@ def test_a_family_that_no_method_has_is_an_error():
 
 
 def test_no_error_at_all_has_a_place():
-    figure = frontier(_points().assign(accuracy=[1.0, 0.999, 0.99, 0.9]), "cost")
-    (exact,) = [trace for trace in figure.data if trace.name == "exact machine"]
-    assert exact.y.tolist() == pytest.approx([0.5 / 1_000])
+    _, settings, _ = drawn(_points().assign(accuracy=[1.0, 0.999, 0.99, 0.9]))
+    assert settings.y[0] == pytest.approx(0.5 / 1_000)
 
 
 def test_every_family_stands_in_the_legend():
-    drawn = frontier(_points(), "cost").data[1:]
-    assert {t.name for t in drawn if t.showlegend is not False} == {"exact machine", NSV}
+    figure = plotly.figure(frontier(_points(), "cost"))
+    assert {"exact machine", NSV} <= {t.name for t in figure.data if t.showlegend}

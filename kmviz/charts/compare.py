@@ -8,11 +8,11 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
-import plotly.graph_objects as go
 from numpy.typing import NDArray
 
+from kmviz.charts import theme
+from kmviz.charts.chart import Axis, Chart, Line, Points
 from kmviz.evaluation.catalogue import OTHERS
-from kmviz.figures import theme
 from kmviz.methods.register import families
 
 #: Sides a label may take, the best first: its left end in its own widths from the point, and
@@ -28,16 +28,16 @@ _LAST = len(theme.COLORS) - 1
 _WIDE, _TALL = 700, 270
 
 
-def frontier(points: pd.DataFrame, cost: str, height: int = 440) -> go.Figure:
-    """Draw the cost of a query against accuracy; a point is larger where more answers differ.
+def frontier(points: pd.DataFrame, cost: str) -> Chart:
+    """Return the cost of a query against accuracy; a point is larger where more answers differ.
 
     Parameters
     ----------
     points : DataFrame
         A row for each setting: `title`, `family` (of the register, or the peers'), `cost`,
         `accuracy`, `disagreement`, `disagreement_high`, `disagreements`, `queries`, `is_best`.
-        The position of a row is the `customdata` of its point. Rows without a cost are not
-        drawn: whoever draws the chart says so.
+        The position of a row is the id of its point. Rows without a cost are not drawn: whoever
+        draws the chart says so.
     cost : what the cost is, with its unit
 
     Notes
@@ -49,25 +49,22 @@ def frontier(points: pd.DataFrame, cost: str, height: int = 440) -> go.Figure:
     costs = drawn["cost"].to_numpy(dtype=float)
     wrong = 1.0 - drawn["accuracy"].to_numpy(dtype=float)
     errors = np.maximum(wrong, 0.5 / drawn["queries"].to_numpy(dtype=float))
-    axes = _axes(costs, errors)
-    across, up = (
-        (np.log10(values) - axis["range"][0]) / (axis["range"][1] - axis["range"][0])
-        for values, axis in ((costs, axes["xaxis"]), (errors, axes["yaxis"]))
-    )
+    x, y = _axes(costs, errors, cost)
     best = np.flatnonzero(drawn["is_best"].to_numpy(dtype=bool))
-    labels = _labels(drawn["title"].tolist(), across, up, best, on_frontier(costs, errors))
-    traces = [_frontier_line(costs, errors)]
-    for family, slot in slots(drawn["family"]).items():
-        rows = np.flatnonzero((drawn["family"] == family).to_numpy())
-        traces.append(_points(drawn, rows, costs, errors, labels, family, slot))
-    return theme.figure(
-        traces,
-        f"{cost} (log scale)",
-        "accuracy (log scale of the errors)",
-        height=height,
-        legend={"itemsizing": "constant"},  # a size means something, a family has none
-        annotations=[_prize(costs[i], errors[i]) for i in best],
-        **axes,
+    places = _shares(costs, x), _shares(errors, y)
+    labels = _labels(drawn["title"].tolist(), *places, best, on_frontier(costs, errors))
+    return Chart(
+        key="frontier",
+        alt="Cost of a query against accuracy, a point for each setting, larger where more answers "
+        "differ from the exact SVM's, with the line of settings that nothing cheaper beats.",
+        x=x,
+        y=y,
+        layers=[
+            _frontier_line(costs, errors),
+            _settings(drawn, costs, errors, labels),
+            *_advised(costs[best], errors[best]),
+        ],
+        height=440,
     )
 
 
@@ -88,20 +85,13 @@ def on_frontier(costs: NDArray[np.float64], errors: NDArray[np.float64]) -> NDAr
     return np.array(kept, dtype=np.intp)
 
 
-def _prize(cost: float, error: float) -> dict[str, Any]:
-    """The words at what is advised."""
-    return {
-        "x": float(np.log10(cost)),
-        "y": float(np.log10(error)),
-        "text": "<b>advised</b>",
-        "font": {"color": theme.INK},
-        "showarrow": True,
-        "arrowhead": 2,
-        "arrowcolor": theme.INK,
-        "ax": -46,
-        "ay": 46,
-        "standoff": 12,
-    }
+def _advised(costs: NDArray[np.float64], errors: NDArray[np.float64]) -> list[Points]:
+    """Return a ring around what is advised, where anything is."""
+    ring = Points(
+        x=costs, y=errors, names=("advised",), colors=(theme.INK,), symbols=("ring",), size=26,
+        labels=["advised"] * len(costs), sides=["bottom left"] * len(costs), opacity=1.0,
+    )  # fmt: skip
+    return [ring] * bool(len(costs))
 
 
 def slots(present: Iterable[str]) -> dict[str, int]:
@@ -114,18 +104,19 @@ def slots(present: Iterable[str]) -> dict[str, int]:
     return {family: slot for family, slot in known.items() if family in present}
 
 
-def _frontier_line(costs: NDArray[np.float64], errors: NDArray[np.float64]) -> theme.Trace:
+def _frontier_line(costs: NDArray[np.float64], errors: NDArray[np.float64]) -> Line:
+    """Return the line that goes right, then up, from each point of the frontier to the next."""
     kept = on_frontier(costs, errors)
-    return theme.trace(
-        "scatter",
-        x=theme.light(costs[kept]),
-        y=theme.light(errors[kept]),
-        mode="lines",
-        line={"shape": "hv", "color": theme.INK, "width": 1.5, "dash": "dot"},
+    return Line(
+        x=np.repeat(costs[kept], 2)[1:], y=np.repeat(errors[kept], 2)[:-1], width=1.5, dashed=True,
         name="nothing cheaper is as accurate",
-        showlegend=False,
-        hoverinfo="skip",
-    )
+    )  # fmt: skip
+
+
+def _shares(values: NDArray[np.float64], axis: Axis) -> NDArray[np.float64]:
+    """Return where values stand along a logarithmic axis, from 0 to 1."""
+    low, high = np.log10(axis.range or (1.0, 10.0))
+    return (np.log10(values) - low) / (high - low)
 
 
 def _labels(
@@ -166,39 +157,28 @@ def _meet(a: tuple[float, ...], b: tuple[float, ...]) -> bool:
     return a[0] < b[2] and b[0] < a[2] and a[1] < b[3] and b[1] < a[3]
 
 
-def _points(
-    drawn: pd.DataFrame, rows: NDArray[np.intp], costs: NDArray[np.float64],
-    errors: NDArray[np.float64], labels: tuple[NDArray[Any], NDArray[Any]], name: str, slot: int,
-) -> theme.Trace:  # fmt: skip
-    part = drawn.iloc[rows]
-    return theme.trace(
-        "scatter",
-        x=theme.light(costs[rows]),
-        y=theme.light(errors[rows]),
-        customdata=drawn.index.to_numpy()[rows].astype(np.int32),
-        text=labels[0][rows].tolist(),
-        hovertext=[_told(row) for row in part.itertuples()],
-        hovertemplate="%{hovertext}<extra>click to open</extra>",
-        mode="markers+text",
-        textposition=labels[1][rows].tolist(),
-        textfont={"size": 12, "color": theme.INK},
-        name=name,
-        cliponaxis=False,
-        marker={
-            "color": theme.COLORS[slot],
-            "symbol": theme.SYMBOLS[slot],
-            "size": theme.light(_sizes(part["disagreement"])),
-            "line": {"width": 1, "color": theme.INK},
-            "opacity": 0.85,
-        },
-    )
+def _settings(
+    drawn: pd.DataFrame, costs: NDArray[np.float64], errors: NDArray[np.float64],
+    labels: tuple[NDArray[Any], NDArray[Any]],
+) -> Points:  # fmt: skip
+    """Return a point for each setting, in the colour of its family."""
+    families = slots(drawn["family"])
+    names = tuple(families)
+    return Points(
+        x=costs, y=errors, names=names, id=drawn.index.to_numpy(), linked=False, opacity=0.85,
+        group=np.array([names.index(family) for family in drawn["family"]], dtype=np.intp),
+        colors=tuple(theme.COLORS[slot] for slot in families.values()),
+        symbols=tuple(theme.ALL_SYMBOLS[slot] for slot in families.values()),
+        size=_sizes(drawn["disagreement"]), text=[_told(row) for row in drawn.itertuples()],
+        labels=labels[0].tolist(), sides=labels[1].tolist(),
+    )  # fmt: skip
 
 
 def _told(row: Any) -> str:
     return (
-        f"<b>{row.title}</b><br>cost {row.cost:,.3g}<br>"
-        f"{row.disagreements:,.0f} of {row.queries:,.0f} answers differ"
-        f"<br>at most {row.disagreement_high:.2%} (95%)<br>accuracy {row.accuracy:.3f}"
+        f"{row.title}\ncost {row.cost:,.3g}\n"
+        f"{row.disagreements:,.0f} of {row.queries:,.0f} answers differ\n"
+        f"at most {row.disagreement_high:.2%} (95%)\naccuracy {row.accuracy:.3f}\nclick to open"
     )
 
 
@@ -207,18 +187,17 @@ def _sizes(disagreement: pd.Series) -> NDArray[np.float64]:
     return 10.0 + 30.0 * np.sqrt(disagreement.to_numpy(dtype=float).clip(0.0, 1.0))
 
 
-def _axes(costs: NDArray[np.float64], errors: NDArray[np.float64]) -> dict[str, Any]:
+def _axes(costs: NDArray[np.float64], errors: NDArray[np.float64], cost: str) -> tuple[Axis, Axis]:
     low, high = np.log10(costs.min()), np.log10(costs.max())
     best, worst = np.log10(errors.min()), np.log10(errors.max())
     room = max(0.15 * (worst - best), 0.05)
     ticks = [digit * 10.0**e for e in range(-6, 0) for digit in (1, 2, 3, 5, 7)]
     ticks = [t for t in ticks if best - room <= np.log10(t) <= worst + room]
-    return {
-        "xaxis": {"type": "log", "range": [low - 0.25, high + 0.25]},
-        "yaxis": {
-            "type": "log",
-            "range": [worst + room, best - room],
-            "tickvals": ticks,
-            "ticktext": [f"{100 * (1 - tick):.6g}%" for tick in ticks],
-        },
-    }
+    across, up = (10.0 ** (low - 0.25), 10.0 ** (high + 0.25)), (worst + room, best - room)
+    return (
+        Axis(f"{cost} (log scale)", across, log=True),
+        Axis(
+            "accuracy (log scale of the errors)", (10.0 ** up[0], 10.0 ** up[1]), log=True,
+            ticks=tuple((tick, f"{100 * (1 - tick):.6g}%") for tick in ticks),
+        ),
+    )  # fmt: skip

@@ -12,10 +12,11 @@ import numpy as np
 import pandas as pd
 import plotly.graph_objects as go
 
-from kmviz.charts import Chart, Images, anytime, nsv, plotly, walk
+from kmviz.charts import Chart, anytime, compare, maps, nsv, plotly, walk
+from kmviz.charts.plane import Plane, grid_over
+from kmviz.charts.theme import PALETTES
 from kmviz.evaluation.advice import best_method
 from kmviz.evaluation.catalogue import family_of, title_of
-from kmviz.figures import boundary, compare, effort, theme as look
 from kmviz.machines import KernelMachine
 from kmviz.methods.nsv.study import NSVStudy
 from kmviz.methods.study import Study
@@ -54,8 +55,8 @@ def plot(thing: Any, kind: str | None = None, theme: str = "light") -> go.Figure
     >>> figure.layout.yaxis.title.text
     'partial sum g'
     """
-    if theme not in look.THEMES:
-        raise ValueError(f"theme must be one of {', '.join(look.THEMES)}; got {theme!r}.")
+    if theme not in PALETTES:
+        raise ValueError(f"theme must be one of {', '.join(PALETTES)}; got {theme!r}.")
     kinds = kinds_of(thing)
     if not kinds:
         raise TypeError(
@@ -66,13 +67,10 @@ def plot(thing: Any, kind: str | None = None, theme: str = "light") -> go.Figure
         known = ", ".join(map(repr, kinds))
         raise ValueError(f"kind of a {type(thing).__name__} must be one of {known}; got {kind!r}.")
     draw = kinds[kind] if kind is not None else next(iter(kinds.values()))
-    drawn = draw(thing)
-    if isinstance(drawn, Chart | Images):
-        return plotly.figure(drawn, 0, theme)
-    return look.coloured(drawn, theme)
+    return plotly.figure(draw(thing), 0, theme)
 
 
-def kinds_of(thing: Any) -> dict[str, Callable[[Any], go.Figure]]:
+def kinds_of(thing: Any) -> dict[str, Callable[[Any], Chart]]:
     """Return how a thing can be drawn, by name; nothing where it cannot."""
     if isinstance(thing, AnytimeTrace):
         return {"bounds": lambda trace: anytime.bounds(trace, [trace.stop])}
@@ -81,7 +79,7 @@ def kinds_of(thing: Any) -> dict[str, Callable[[Any], go.Figure]]:
     if isinstance(thing, TreeTrace):
         return {"path": walk.running_sum}
     if isinstance(thing, Trace) and hasattr(thing, "partial"):
-        return {"trajectory": _sum}
+        return {"trajectory": walk.running_sum}
     if isinstance(thing, Reading) and thing.outputs.ndim == 1:
         return _of_readings(isinstance(thing, NSVReading))
     if isinstance(thing, Study):
@@ -95,49 +93,23 @@ def kinds_of(thing: Any) -> dict[str, Callable[[Any], go.Figure]]:
     return {}
 
 
-def _of_readings(walks: bool) -> dict[str, Callable[[Any], go.Figure]]:
-    """How readings are drawn; `walks`: those of nearest support vectors."""
-    return {"effort": _effort} | ({"figure_3": nsv.figure_3} if walks else {})
+def _of_readings(is_nsv: bool) -> dict[str, Callable[[Any], Chart]]:
+    """Return how readings are drawn; those of nearest support vectors have one more."""
+    return {"effort": _effort} | ({"figure_3": nsv.figure_3} if is_nsv else {})
 
 
-def _sum(trace: Any) -> go.Figure:
-    """A running sum beside the exact output."""
-    k = np.arange(len(trace.partial))
-    line = {"color": look.COLORS[0], "width": 2}
-    level = {"color": look.INK, "dash": "dash", "width": 1.5}
-    traces = [
-        look.scatter(len(k), x=k, y=look.light(trace.partial), mode="lines", name="running sum",
-                     line=line),
-        look.trace("scatter", x=k[[0, -1]], y=look.light([trace.exact] * 2), mode="lines",
-                   name="exact f(x)", line=level),
-        look.star(trace.stop, trace.output, "the answer"),
-    ]  # fmt: skip
-    return look.figure(
-        traces, "kernel values computed", "output", shapes=[look.line_at(y=0.0)]
-    )  # fmt: skip
-
-
-def _effort(reading: Reading) -> go.Figure:
+def _effort(reading: Reading) -> Chart:
     sides = np.where(reading.exact > 0, 1, -1)
-    return effort.effort(reading.exact, reading.steps, sides, ("negative", "positive"))
+    return maps.effort(reading.exact, reading.steps, sides, ("negative", "positive"))
 
 
-def _effort_map(study: Study) -> go.Figure:
-    """Kernel values per query over the plane."""
+def _effort_map(study: Study) -> Chart:
+    """Return the kernel evaluations of the study's queries over the plane."""
     X, steps = np.asarray(study.X, dtype=np.float64), study.read().steps
-    rows = look.thinned(len(X))
-    marker = {
-        "color": look.light(steps[rows]), "colorscale": look.sequential_scale(), "size": 7,
-        "showscale": True, "colorbar": {"title": {"text": "kernel values"}},
-    }  # fmt: skip
-    points = look.scatter(
-        len(rows), x=look.light(X[rows, 0]), y=look.light(X[rows, 1]), mode="markers",
-        marker=marker, name="queries", showlegend=False, hovertext=steps[rows].astype(str),
-    )  # fmt: skip
-    return look.figure([points], "first column", "second column", height=520)
+    return maps.effort_points(X, steps, ("first column", "second column"))
 
 
-def _frontier(table: pd.DataFrame) -> go.Figure:
+def _frontier(table: pd.DataFrame) -> Chart:
     """Accuracy against what a query costs: in time where it was measured, else in kernel values."""
     timed = table["batch_us"].notna().any()
     values = table.loc["exact", "steps_mean"] / table["honest_speedup"]
@@ -151,17 +123,14 @@ def _frontier(table: pd.DataFrame) -> go.Figure:
     return compare.frontier(points[points["error"] == ""], unit)
 
 
-def _boundary(machine: KernelMachine) -> go.Figure:
+def _boundary(machine: KernelMachine) -> Chart:
     """The plane of a machine: its support vectors, and its sign on a grid around them."""
     vectors = np.asarray(machine.vectors, dtype=np.float64)
-    low, high = vectors.min(axis=0), vectors.max(axis=0)
-    room = 0.1 * np.maximum(high - low, 1e-9)
-    x, y = (np.linspace(low[i] - room[i], high[i] + room[i], GRID) for i in (0, 1))
-    grid = np.column_stack([np.tile(x, GRID), np.repeat(y, GRID)])
-    plane = boundary.Plane(
+    x, y, rows = grid_over(vectors, GRID)
+    plane = Plane(
         points=vectors, labels=np.where(machine.beta > 0, 1, -1), vectors=vectors,
         weights=machine.beta, queries=vectors, class_names=("negative", "positive"),
         axes=("first column", "second column"), x=x, y=y,
-        values=machine.decision_function(grid).reshape(GRID, GRID),
+        values=machine.decision_function(rows).reshape(GRID, GRID),
     )  # fmt: skip
-    return boundary.boundary(plane, clickable=False)
+    return maps.boundary(plane)

@@ -1,17 +1,14 @@
 """Pictures outside the app: from a result to a figure with real colours."""
 
-import json
-
 import numpy as np
 import pytest
 from sklearn.datasets import make_moons
 from sklearn.svm import SVC
 
 import kmviz
-from kmviz.figures import theme
+from kmviz.charts import theme
 
 X, Y = make_moons(160, noise=0.25, random_state=0)
-SLOTS = [*theme.COLORS, *theme.SEQUENTIAL, *theme.DIVERGING, theme.INK, theme.FAINT, theme.PAPER]
 
 
 def fitted(name, **options):
@@ -45,9 +42,8 @@ THINGS = things()
 @pytest.mark.parametrize("look", ["light", "dark"])
 def test_every_result_has_a_picture_in_real_colours(name, look):
     figure = kmviz.plot(THINGS[name], theme=look)
-    text = json.dumps(json.loads(figure.to_json()))
-    assert not [slot for slot in SLOTS if slot in text]
-    assert figure.layout.paper_bgcolor == theme.THEMES[look][theme.PAPER]
+    assert "#0000" not in figure.to_json(), "no colour that the app alone would fill in"
+    assert figure.layout.paper_bgcolor == theme.PALETTES[look][theme.PAPER]
     assert len(figure.data) > 0
     assert "plotly" in figure.to_html(include_plotlyjs=False).lower()
 
@@ -56,8 +52,12 @@ def test_figures_hold_the_records_numbers():
     trace = THINGS["bounds"]
     assert kmviz.plot(trace, "bounds").layout.annotations[1].text.endswith(f" {trace.stop}")
     study = THINGS["effort"]
-    spots = kmviz.plot(study, kind="effort_map").data[0]
-    np.testing.assert_allclose(spots.marker.color, study.read().steps)
+    spots = kmviz.plot(study, kind="effort_map").data
+    assert sum(len(part.x) for part in spots) == len(study.X)
+    darkest = [part for part in spots if len(part.x)][-1]
+    steps = study.read().steps
+    most = np.asarray(study.X)[np.argmax(steps)]
+    assert most[0] in darkest.x
     exact = THINGS["running sum"]
     np.testing.assert_allclose(kmviz.plot(exact).data[0].y, exact.partial, rtol=1e-6)
 
@@ -69,18 +69,6 @@ def test_what_has_no_picture_is_told_so():
         kmviz.plot(THINGS["trajectory"], kind="boundary")
     with pytest.raises(ValueError, match="theme must be one of light, dark"):
         kmviz.plot(THINGS["trajectory"], theme="pink")
-
-
-def test_the_dark_colours_are_those_of_the_app():
-    import tomllib
-    from pathlib import Path
-
-    config = Path(theme.__file__).parents[2] / ".streamlit" / "config.toml"
-    themes = tomllib.loads(config.read_text())["theme"]
-    for name, colors in theme.THEMES.items():
-        ours = [colors[slot] for slot in theme.COLORS]
-        assert ours == themes[name]["chartCategoricalColors"]
-        assert colors[theme.PAPER] == themes[name]["backgroundColor"]
 
 
 def test_records_and_promises_show_themselves_in_a_notebook():

@@ -3,14 +3,14 @@
 import streamlit as st
 
 from kmviz import ui
-from kmviz.figures.papers import coloured, summary
+from kmviz.charts.verdicts import coloured, summary
 from kmviz.ui import papers
 
 ui.frame_without_data("Papers", own=papers.own(), heading="Ours beside theirs")
 st.markdown("The papers' tables, made again: each figure of ours beside the published one.")
 table = papers.stored(ui.draw("table"))
 ui.metrics(papers.metrics(summary(table.frame, table.title)))
-papers.pictures(table)
+papers.draw(table)
 st.dataframe(
     coloured(table.frame, table.title), key="paper_table", hide_index=True, placeholder="",
     height=430,

@@ -15,8 +15,6 @@ from unittest.mock import patch
 import pytest
 from streamlit.components.v2 import manifest_scanner
 
-from kmviz.ui import first
-
 os.environ["KMVIZ_CACHE"] = ""  # pages make everything anew, in servers that tests start as well
 
 #: Parts of tests' names: folders, files, tests. Each takes seconds, or starts processes.
@@ -73,13 +71,6 @@ def _components_are_looked_for_once() -> Iterator[None]:
     """Streamlit reads about every installed package each time a test runs a page."""
     look = cache(manifest_scanner.scan_component_manifests)
     with patch.object(manifest_scanner, "scan_component_manifests", look):
-        yield
-
-
-@pytest.fixture(scope="session", autouse=True)
-def _no_browser_is_waited_for() -> Iterator[None]:
-    """Pages that a test runs are drawn in no browser."""
-    with patch.multiple(first, PAUSE=0.0, SHORT=0.0):
         yield
 
 

@@ -17,8 +17,7 @@ ORDER = [
     {"methods"},
     {"io"},
     {"evaluation"},
-    {"charts"},
-    {"figures", "cli"},
+    {"charts", "cli"},
     {"ui"},
     {"pages"},
 ]
@@ -26,7 +25,7 @@ RANK = {name: rank for rank, names in enumerate(ORDER) for name in names}
 ANYWHERE = {"datasets"}
 ONLY_IN = {
     "numba": {"loops"},
-    "plotly": {"charts", "figures"},
+    "plotly": {"charts"},
     "streamlit": {"ui", "pages"},
 }
 
@@ -53,7 +52,7 @@ def imported(source: str, module: str, is_package: bool) -> set[str]:
         elif isinstance(node, ast.ImportFrom):
             base = origin(node, module, is_package)
             found.add(base)
-            if base == "kmviz":  # from kmviz import figures
+            if base == "kmviz":  # from kmviz import charts
                 found |= {f"kmviz.{alias.name}" for alias in node.names}
     return found
 
@@ -127,15 +126,13 @@ def test_imports_point_leftwards(path):
     [
         ("kmviz.kernels", "import kmviz.machines"),
         ("kmviz.machines.machine", "from kmviz.methods import nsv"),
-        ("kmviz.traces", "from kmviz import figures"),
+        ("kmviz.traces", "from kmviz import charts"),
         ("kmviz.methods.nsv", "from ..evaluation import cost"),
         ("kmviz.methods.nsv", "from . import anytime\nfrom .anytime import AnytimeClassifier"),
-        ("kmviz.evaluation.cost", "def f():\n    from kmviz.figures import theme"),
-        ("kmviz.figures.effort", "import kmviz.ui.state"),
+        ("kmviz.evaluation.cost", "def f():\n    from kmviz.charts import theme"),
         ("kmviz.charts.nsv", "import kmviz.ui.state"),
         ("kmviz.charts.nsv", "import streamlit as st"),
         ("kmviz.evaluation.cost", "from kmviz.charts import theme"),
-        ("kmviz.figures.effort", "import streamlit as st"),
         ("kmviz.methods.nsv", "import numba"),
         ("kmviz.ui.frame", "import plotly.graph_objects as go"),
         ("kmviz.datasets.samples", "from kmviz.kernels import RBF"),
@@ -152,8 +149,8 @@ def test_a_wrong_import_is_caught(module, source):
     [
         ("kmviz.methods.nsv.envelope", "from kmviz.methods.nsv.ordering import Ordering"),
         ("kmviz.methods.nsv", "from .base import MachineClassifier\nfrom ..kernels import RBF"),
-        ("kmviz.ui.frame", "from kmviz import datasets, figures\nimport streamlit"),
-        ("pages.1_Nearest", "from kmviz import figures, ui\nimport streamlit as st"),
+        ("kmviz.ui.frame", "from kmviz import datasets, charts\nimport streamlit"),
+        ("pages.1_Nearest", "from kmviz import charts, ui\nimport streamlit as st"),
         ("kmviz.charts.nsv", "from kmviz.evaluation.costs import cost"),
     ],
 )

@@ -11,7 +11,7 @@ from kmviz.ui.controls import draw, parameters, row
 from kmviz.ui.frame import finish, frame, frame_without_data
 from kmviz.ui.menu import PAGES, page_link
 from kmviz.ui.params import Choice, Control, Flag, Number, Words
-from kmviz.ui.parts import chart, clicked, look_for, metrics, pick, take_home
+from kmviz.ui.parts import clicked, look_for, metrics, take_home
 from kmviz.ui.plane import grid, plane
 from kmviz.ui.problem import Problem
 from kmviz.ui.state import limit, put
@@ -24,7 +24,6 @@ __all__ = [
     "Number",
     "Problem",
     "Words",
-    "chart",
     "clicked",
     "draw",
     "finish",
@@ -36,7 +35,6 @@ __all__ = [
     "metrics",
     "page_link",
     "parameters",
-    "pick",
     "plane",
     "put",
     "row",

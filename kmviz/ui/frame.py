@@ -11,7 +11,6 @@ from kmviz.ui import (
     handout,
     lesson,
     menu,
-    parts,
     present,
     problem,
     sketch,
@@ -132,7 +131,6 @@ def _begin(
         elif "a" in (own or {}):
             two.buttons()
     # Early: with it the browser loads what mounts the first picture.
-    parts.begin(is_live=menu.named(title).is_live)
     work.bars_here()
     lesson.begin(title, place)
     if state.lost_upload():

@@ -15,8 +15,7 @@ from urllib.parse import urlencode
 
 import streamlit as st
 
-from kmviz.charts import Chart, Images, plotly
-from kmviz.figures import theme
+from kmviz.charts import plotly
 from kmviz.lessons import Lesson, Part
 from kmviz.ui import (
     anytime,
@@ -118,7 +117,7 @@ def page(lesson: Lesson, root: str, shown: Sequence[tuple[Any, Mapping[str, str]
     )
     return (
         f'<!doctype html><html lang="en"><meta charset="utf-8"><title>{escape(lesson.title)}'
-        f"</title><style>{_STYLE}</style>{theme.script()}<h1>{escape(lesson.title)}</h1>"
+        f"</title><style>{_STYLE}</style>{plotly.script()}<h1>{escape(lesson.title)}</h1>"
         f"<p>{escape(lesson.level.capitalize())}, {lesson.minutes} minutes. Name: "
         f"{'_' * 30}</p>{questions}"
         f'<section class="answers"><h1>Answers: {escape(lesson.title)}</h1>{answers}</section>'
@@ -141,15 +140,9 @@ def _question(lesson: Lesson, number: int, root: str, chart: Any) -> str:
         f'<section class="part"><h2>{number}. {_text(part.title)}</h2>'
         f'<div class="code">{code}<br><a href="{escape(address)}">open this view</a></div>'
         f"<p>{_text(part.question)}</p><ul>{choices}</ul><p><i>{_text(part.look)}</i></p>"
-        f'<div class="picture">{_picture(chart)}</div>'
+        f'<div class="picture">{plotly.printed(chart, WIDTH, HEIGHT)}</div>'
         f"{'<div class=room></div>' * 4}</section>"
     )
-
-
-def _picture(chart: Any) -> str:
-    if isinstance(chart, Chart | Images):
-        return plotly.printed(chart, WIDTH, HEIGHT)
-    return theme.printed(chart, WIDTH, HEIGHT)
 
 
 def _answer(part: Part, number: int, figures: Mapping[str, str]) -> str:

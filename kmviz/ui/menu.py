@@ -15,17 +15,13 @@ from kmviz.ui import state
 
 @dataclass(frozen=True)
 class Page:
-    """One entry of the menu.
-
-    `is_live` says that the page begins with a live picture, rather than with a chart.
-    """
+    """One entry of the menu."""
 
     title: str
     file: str
     icon: str
     line: str
     opening: Mapping[str, str]
-    is_live: bool = True
 
     @property
     def path(self) -> str:
@@ -47,12 +43,12 @@ START = Page(
 COMPARE = Page(
     "Compare", "pages/6_Compare.py", ":material/balance:",
     "All methods on your data: accuracy against cost.",
-    {"data": "banana"}, is_live=False,
+    {"data": "banana"},
 )  # fmt: skip
 PAPERS = Page(
     "Papers", "pages/7_Papers.py", ":material/menu_book:",
     "The published tables, ours beside theirs.",
-    {}, is_live=False,
+    {},
 )  # fmt: skip
 #: Every page, in the order of the menu.
 PAGES = (START, *METHOD_PAGES, COMPARE, PAPERS)

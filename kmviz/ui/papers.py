@@ -6,23 +6,25 @@ import inspect
 import io
 from dataclasses import dataclass
 from importlib import import_module
+from itertools import cycle
+from typing import Any
 
 import pandas as pd
 import streamlit as st
 
+from kmviz.charts import Chart, papers as charts
 from kmviz.evaluation import papers
-from kmviz.figures import paper_charts, paper_points, paper_reach
 from kmviz.io.places import tables_folder
 from kmviz.methods.register import METHODS
+from kmviz.ui import papers_words, pictures
 from kmviz.ui.params import Choice, Control
-from kmviz.ui.parts import chart, look_for
+from kmviz.ui.parts import look_for
 
 FOLDER = tables_folder()
 ON_THE_LINE = (
     "On the dashed line ours is what the paper says, above it ours is more. Point at a mark to see "
     "which figure it is."
 )
-POINTS = "Ours against the paper's, a point for each cell, and the diagonal where both agree."
 
 #: Charts of a table that stand beside one another.
 SIDE_BY_SIDE = 4
@@ -79,24 +81,31 @@ def metrics(counts: dict[str, int]) -> list[tuple[str, str, str]]:
     return [(word.capitalize(), f"{counts[word]}", WORDS[word]) for word in said]
 
 
-def pictures(table: Stored) -> None:
+def draw(table: Stored) -> None:
     """Draw the charts of a table side by side (many: one at a time), and say what they come to."""
-    found = paper_charts.charts(table.frame)
-    points = paper_points.diagonal(table.frame, table.title)
+    found = charts.charts(table.frame)
+    points = charts.diagonal(table.frame, table.title)
     if points is not None and len(found) < 2:
-        found = {"points": (points, POINTS), **found}
-    places = (
-        st.tabs([name.capitalize() for name in found])
-        if len(found) > SIDE_BY_SIDE
-        else (st.columns(max(len(found), 1)))
-    )
-    for place, (name, (figure, alt)) in zip(places, found.items()):
-        with place:
-            chart(figure, f"{table.name}_{name}", alt)
-    if said := paper_reach.reached(table.frame):
+        found = {"points": [points], **found}
+    if len(found) > SIDE_BY_SIDE:
+        places: Any = st.tabs([name.capitalize() for name in found], on_change="rerun")
+    else:
+        places = st.columns(max(len(found), 1))
+    for place, (name, panels) in zip(places, found.items()):
+        if getattr(place, "open", True) is not False:  # nothing is drawn behind a tab
+            with place:
+                _side_by_side(table, name, panels)
+    if said := papers_words.reached(table.frame):
         look_for(said)
     elif "points" in found:
         look_for(ON_THE_LINE)
+
+
+def _side_by_side(table: Stored, name: str, panels: list[Chart]) -> None:
+    for i, (place, chart) in enumerate(zip(cycle(st.columns(min(3, len(panels)))), panels)):
+        with place:
+            number = f"_{i + 1}" if len(panels) > 1 else ""
+            pictures.plotted(chart, f"{table.name}_{name}{number}")
 
 
 def names() -> tuple[str, ...]:

@@ -9,81 +9,8 @@ import pandas as pd
 import streamlit as st
 
 from kmviz.charts import Chart, Images, plotly
-from kmviz.figures import theme
-from kmviz.ui import first, lesson, state
+from kmviz.ui import lesson
 from kmviz.ui.problem import Problem
-
-#: The choices that say which rows a chart is about.
-_ROWS = ("data", "pair", "n", "noise", "seed")
-_CONFIG = {
-    "displaylogo": False,
-    "showSendToCloud": False,
-    "modeBarButtonsToRemove": ["select2d", "lasso2d", "autoScale2d", "sendDataToCloud"],
-}
-
-
-#: Streamlit fills in a chart's colours when it is new, and runs no page when a visitor turns it
-#: light or dark: this asks for a run. And it loads plotly.js, once a live picture says that it is
-#: drawn, or at once.
-_theme = st.components.v2.component(
-    "kmviz.theme",
-    js="""export default function ({ data, setTriggerValue }) {
-  const beside = document.querySelector('script[type="module"][src]').src;
-  globalThis.kmvizDrawn = () => data.library && import(new URL(data.library, beside));
-  if (!data.isLive) globalThis.kmvizDrawn();
-  const app = document.querySelector('[data-testid="stApp"]');
-  const now = () => getComputedStyle(app).colorScheme;
-  let drawn = now();
-  const watch = new MutationObserver(() => {
-    if (now() !== drawn) setTriggerValue("turned", (drawn = now()));
-  });
-  watch.observe(app, { attributes: true, attributeFilter: ["class"] });
-  return () => watch.disconnect();
-}""",
-)
-
-
-def begin(is_live: bool) -> None:
-    """Have plotly.js loaded in time, and charts drawn anew when the page turns light or dark.
-
-    Parameters
-    ----------
-    is_live : whether the page begins with a live picture, which needs none of plotly.js
-    """
-    said = {"library": first.library(), "isLive": is_live}
-    _theme(key="theme", data=said, on_turned_change=lambda: None)
-
-
-def chart(figure: Any, key: str, alt: str, on_select: Callable[[], None] | None = None) -> None:
-    """Draw a figure.
-
-    Parameters
-    ----------
-    alt : what the chart shows, for those who cannot see it. Keep it free of numbers that
-        change with a slider: a new text makes the browser build the chart anew.
-    on_select : what a click does; `pick(key)` makes the clicked point the query
-    """
-    options: dict[str, Any] = {}
-    if on_select is not None:
-        options = {"on_select": on_select, "selection_mode": "points"}
-    # What was zoomed or hidden stays so where the browser keeps the chart: Streamlit builds it anew
-    # where its figure changes, but not live pictures. A chart that says nothing new keeps its
-    # colours: in the other theme each is new.
-    rows = " ".join(str(st.session_state.get(name)) for name in _ROWS)
-    figure.update_layout(uirevision=rows, meta=st.context.theme.type)
-    first.wait()
-    st.plotly_chart(figure, width="stretch", key=key, alt=alt, config=_CONFIG, **options)
-
-
-def pick(key: str) -> Callable[[], None]:
-    """Return a callback that makes the clicked point of chart `key` the query."""
-
-    def picked() -> None:
-        row = clicked(key)
-        if row is not None:
-            state.put(query=row)
-
-    return picked
 
 
 def clicked(key: str) -> int | None:
@@ -118,7 +45,6 @@ def take_home(
     problem: Problem,
     estimator: Callable[[], bytes] | None = None,
     trace: pd.DataFrame | Callable[[], pd.DataFrame] | None = None,
-    figure: Any = None,
     picture: Chart | Images | None = None,
     code: str | None = None,
     name: str = "kmviz",
@@ -129,7 +55,7 @@ def take_home(
     ----------
     estimator : makes the bytes of a .skops file
     trace : the table of a query, or a function that makes it
-    figure, picture : the chart to save as one HTML file that needs no network
+    picture : the chart to save as one HTML file that needs no network
     code : the lines that rebuild what the page shows; default: data and machine
     """
     text = code if code is not None else problem.code
@@ -140,11 +66,9 @@ def take_home(
             _download("Python", lambda: text, f"{name}.py", "text/x-python")
             if trace is not None:
                 _download("Trace (CSV)", lambda: _csv(trace), f"{name}_trace.csv", "text/csv")
-            page = f"{name}.html"
             if picture is not None:
+                page = f"{name}.html"
                 _download("Picture (HTML)", lambda: plotly.page(picture), page, "text/html")
-            if figure is not None:
-                _download("Picture (HTML)", lambda: theme.standalone(figure), page, "text/html")
             if estimator is not None:
                 kind = "application/octet-stream"
                 _download("Estimator (.skops)", estimator, f"{name}.skops", kind)

@@ -20,7 +20,7 @@ import streamlit as st
 
 from kmviz.charts import Chart, Images, live, plotly
 from kmviz.charts.wire import pack, spec, words
-from kmviz.ui import first, lesson, state
+from kmviz.ui import lesson, state
 from kmviz.ui.words import meaning
 
 View = Chart | Images
@@ -105,7 +105,7 @@ def show(
     with st.container(gap=None):
         said = _live(
             key=mount, data={"name": mount}, on_moved_change=moved, on_clicked_change=clicked,
-            on_expanded_change=lambda: None,
+            on_expanded_change=lambda: None, on_turned_change=lambda: None,
         )  # fmt: skip
         for name, blob in blobs.items():
             _part(key=f"{mount}_{name}", data=_named(blob))
@@ -116,7 +116,6 @@ def show(
             "parts": [_digest(blob) for blob in blobs.values()],
         }
         _part(key=f"{mount}_stand", data=stand)
-    first.sent()
     if said.expanded:
         by_key = {view.key: view for view in views}
         _expand(by_key[said.expanded["view"]], int(said.expanded["position"]))

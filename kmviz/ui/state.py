@@ -32,7 +32,7 @@ from streamlit.errors import StreamlitAPIException
 from streamlit.runtime.scriptrunner import get_script_run_ctx
 
 from kmviz import datasets
-from kmviz.ui import defaults, first
+from kmviz.ui import defaults
 from kmviz.ui.params import Control, Param
 
 _KEPT, _SEEN, _PARAMS, _PAGES = "kmviz.kept", "kmviz.seen", "kmviz.params", "kmviz.pages"
@@ -96,7 +96,6 @@ def arrive(
     plain: dict[str, Any] = {n: getattr(one, "param", one) for n, one in controls.items()}
     is_new = _PARAMS not in session or session[_PARAMS][0] != title
     if is_new:
-        first.opened(is_loaded=_PARAMS in session)
         session[_LOOSE] = {}
         _pass(session.get(_SEEN))
     url = st.query_params.to_dict() if is_new else _url()

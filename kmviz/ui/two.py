@@ -13,11 +13,10 @@ from typing import Any
 
 import streamlit as st
 
-from kmviz.charts import Chart, Images
+from kmviz.charts import Chart
 from kmviz.charts.chart import on_one_scale
-from kmviz.figures import theme
 from kmviz.traces import Reading, Trace
-from kmviz.ui import defaults, follow, lesson, parts, pictures, state
+from kmviz.ui import defaults, follow, lesson, pictures, state
 from kmviz.ui.fitted import Shown
 from kmviz.ui.params import Control, Setting
 from kmviz.ui.prepare import literal
@@ -107,16 +106,7 @@ def section(side: Callable[[Problem, Mapping[str, Any]], Side]) -> None:
         lesson.note(f"{name}: this query", f"{one.cost:,}")
     st.markdown(f"From A to B: {'; '.join(changes)}.\n\n{_table(both)}")
     drawn = [one.picture for one in both.values()]
-    if isinstance(drawn[0], Chart | Images):
-        pictures.still(*_beside(drawn), columns=2)
-        return
-    for place, name, picture in zip(st.columns(2), both, theme.on_one_scale(drawn)):
-        with place:
-            st.markdown(f"**{name}**")
-            parts.chart(
-                picture, f"side_{name.lower()}",
-                f"The query under setting {name}, on the same scale as under the other.",
-            )  # fmt: skip
+    pictures.still(*_beside(drawn), columns=2)
 
 
 def _beside(drawn: list[Any]) -> list[Any]:

@@ -49,8 +49,8 @@ def test_both_maps_have_one_scale_and_the_vectors_of_each_size():
     for position in range(3):
         heat = layers(few.at(position), Heat)[0]
         np.testing.assert_array_equal(heat.values.ravel(), read.outputs[position])
-        np.testing.assert_array_equal(
-            layers(few.at(position), Line)[0].x, read.lines[position][:, 0]
+        np.testing.assert_allclose(
+            layers(few.at(position), Line)[0].x, read.lines[position][:, 0], rtol=1e-6
         )
     marks = next(one for one in layers(few.at(2), Points) if one.names == ("for a", "for b"))
     np.testing.assert_array_equal(marks.group, [1, 0, 1])

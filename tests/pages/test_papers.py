@@ -4,7 +4,7 @@ import pandas as pd
 import pytest
 
 import kmviz
-from kmviz.figures.papers import beside, coloured, summary, verdicts
+from kmviz.charts.verdicts import beside, coloured, summary, verdicts
 from kmviz.ui import papers
 from tests.pages.helpers import metric, open_page, run
 

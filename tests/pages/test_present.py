@@ -3,7 +3,7 @@
 import re
 
 from kmviz import lessons
-from kmviz.figures import theme
+from kmviz.charts import Chart, Line, plotly
 from kmviz.ui import handout, menu, present
 from tests.pages.helpers import open_page, run
 
@@ -50,13 +50,13 @@ def test_a_handout_has_every_question_with_its_picture_and_its_answers_apart():
     run(app)
     assert "Save the handout" not in [one.proto.label for one in app.get("download_button")]
 
-    chart = theme.figure([theme.trace("scatter", x=[0, 1], y=[7, 8], name="line")], "x1", "x2")
+    chart = Chart(key="k", alt="a", layers=[Line(x=[0, 1], y=[7, 8], name="line")])
     figures = {"Support vectors": "267", "Kept": "13%", "Training rows": "2,000"}
     page = handout.page(COST, "http://class:8501", [(chart, figures)] * len(COST.parts))
-    assert page.count(theme.script()) == 1, "what draws the pictures is there, once"
-    page = page.replace(theme.script(), "")
+    assert page.count(plotly.script()) == 1, "what draws the pictures is there, once"
+    page = page.replace(plotly.script(), "")
     assert page.count("Plotly.newPlot(") == len(COST.parts)
-    assert theme.COLORS[0] not in page, "real colours, on white"
+    assert "#0000" not in page, "real colours, on white"
     questions, answers = page.split('<section class="answers">')
     for part in COST.parts:
         assert part.question[:40] in questions
@@ -86,5 +86,5 @@ def test_a_class_sees_the_picture_first_that_follows_the_slider():
         app = open_page("pages/3_Reduced_Set.py", present=value, data="sketch")
         ids = [one.proto.id for one in app.get("bidi_component") if "live_vectors_" in one.proto.id]
         views[value] = [name.rsplit("live_vectors_", 1)[1] for name in ids]
-    assert views["true"][1:4] == ["boundary", "exact", "reduced_error"]
-    assert views["false"][1:4] == ["exact", "boundary", "reduced_error"]
+    assert views["true"][1:4] == ["boundary", "reduced_vectors", "reduced_error"]
+    assert views["false"][1:4] == ["reduced_vectors", "boundary", "reduced_error"]

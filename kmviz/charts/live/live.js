@@ -40,10 +40,11 @@ class Live {
     this.moves = Math.max(this.moves, stand.heard);
     const theme = readTheme(this.root);
     if (theme) this.views.forEach((view) => view.fit(theme));
-    const wasDrawn = this.root.dataset.value;
     this.draw();
-    if (!wasDrawn && this.root.dataset.value) // and once it is seen: the page's charts may load
-      requestAnimationFrame(() => setTimeout(() => globalThis.kmvizDrawn?.()));
+    const hasTurned = theme && this.theme && theme.key !== this.theme.key;
+    this.theme = theme ?? this.theme;
+    if (hasTurned && document.querySelector(".js-plotly-plot"))
+      this.trigger("turned", theme.key); // Plotly's colours come from Python
   }
 
   // Plays, or shows the next picture where there is room for one only.

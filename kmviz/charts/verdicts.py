@@ -34,7 +34,7 @@ def beside(frame: pd.DataFrame) -> pd.DataFrame:
     Examples
     --------
     >>> import pandas as pd
-    >>> from kmviz.figures.papers import beside
+    >>> from kmviz.charts.verdicts import beside
     >>> beside(pd.DataFrame({"paper": [2.0], "ours": [2.2]})).columns.tolist()
     ['paper', 'ours', 'difference']
     """
@@ -79,7 +79,7 @@ def verdicts(frame: pd.DataFrame, table: str = "") -> pd.DataFrame:
     Examples
     --------
     >>> import pandas as pd
-    >>> from kmviz.figures.papers import verdicts
+    >>> from kmviz.charts.verdicts import verdicts
     >>> found = verdicts(pd.DataFrame({"measure": ["errors"], "paper": [20.0], "ours": [10.0]}))
     >>> found["difference"].tolist()
     ['better']

@@ -5,8 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pandas as pd
 
-from kmviz.figures.growth_charts import VARIANTS
-from kmviz.figures.paper_charts import FRONTIER, PAPER_POINT, RIVALS, choice_of
+from kmviz.charts.papers import FRONTIER, PAPER_POINT, RIVALS, VARIANTS, choice_of
 
 #: Columns by which a table says that it is of sparse SVMs at a tree's budget, or of steps k.
 SPARSE = {"data", "method", "paper", "ours", "ours_tree"}

@@ -1,1 +1,0 @@
-"""Records, tables and arrays in, plotly figures out; one family a file, one theme."""

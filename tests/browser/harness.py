@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import os
+import re
 import subprocess
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
-from playwright.sync_api import Locator, Page
+from playwright.sync_api import Locator, Page, expect
 
 from tests.server import free_port, wait_until_healthy
 
@@ -83,6 +84,24 @@ def click_point(page: Page, key: str, trace: int, point: int) -> None:
     )
     page.mouse.move(*spot)
     page.wait_for_timeout(200)
+    page.mouse.click(*spot)
+    settle(page)
+
+
+def drawn(page: Page, key: str) -> Locator:
+    """Return a picture on the canvas, once it is drawn."""
+    live = page.locator(f'[data-kmviz-live]:has([data-kmviz-view="{key}"])')
+    expect(live).to_have_attribute("data-value", re.compile("."))
+    return live
+
+
+def click_spot(page: Page, key: str, layer: int, point: int) -> None:
+    """Click a point of a picture on the canvas where it stands on the screen."""
+    live = drawn(page, key)
+    live.locator(f'[data-kmviz-view="{key}"] canvas').scroll_into_view_if_needed()
+    script = "(root, [key, layer, k]) => root.kmviz.place(key, layer, k)"
+    spot = live.evaluate(script, [key, layer, point])
+    page.mouse.move(*spot)
     page.mouse.click(*spot)
     settle(page)
 

@@ -4,7 +4,7 @@ import re
 
 from playwright.sync_api import expect
 
-from tests.browser.harness import click_point, clipped, parameter, settle
+from tests.browser.harness import click_spot, clipped, drawn, parameter, settle
 
 
 def test_a_cold_deep_link_a_moved_k_and_a_clicked_query(visit):
@@ -14,17 +14,13 @@ def test_a_cold_deep_link_a_moved_k_and_a_clicked_query(visit):
     expect(live).to_have_attribute("data-value", "40")
     expect(page.get_by_label("k'", exact=True)).to_have_value("10")
     for key in ("local_map", "local_sweep"):
-        assert page.locator(f".st-key-{key} .main-svg").count() > 0
+        assert drawn(page, key).is_visible()
     live.locator("input[type=range]").press("ArrowRight")
     expect(live).to_have_attribute("data-value", "60")
     assert parameter(page, "k", "60")
     settle(page)
     assert parameter(page, "kp", "10")
-    layer = page.evaluate(
-        """() => document.querySelector('.st-key-local_map .js-plotly-plot')
-                 .data.findIndex(t => t.name === 'queries')"""
-    )
-    click_point(page, "local_map", trace=layer, point=30)
+    click_spot(page, "effort_map", layer=4, point=30)
     chosen = parameter(page, "query")
     expect(page.get_by_text(f"Query {chosen}").first).to_be_visible()
     assert parameter(page, "k", "60"), "k survives another query"

@@ -2,14 +2,14 @@
 
 from playwright.sync_api import expect
 
-from tests.browser.harness import clipped, parameter, settle
+from tests.browser.harness import clipped, drawn, parameter, settle
 
 
 def test_a_cold_deep_link_and_a_moved_slider(visit):
     page = visit("/Reduced_Set?data=two_moons&n=150&vectors=6&method=selection")
     assert page.locator("h1").first.inner_text() == "Reduced set"
     for key in ("reduced_vectors", "reduced_error", "boundary"):
-        assert page.locator(f".st-key-{key} .main-svg").count() > 0
+        assert drawn(page, key).is_visible()
     live = page.locator('[data-kmviz-live="vectors"]')
     expect(live).to_have_attribute("data-value", "6")
     live.locator("input[type=range]").press("ArrowRight")

@@ -36,7 +36,7 @@ def test_points_drawn_by_mouse_make_a_machine_and_a_link(visit):
     choose(page, "●")
     choose(page, "Brush")
     press(page, (0.6, 0.2), (0.9, 0.3))
-    expect(page.locator(".st-key-boundary")).to_be_visible()
+    expect(page.locator('[data-kmviz-view="boundary"]')).to_be_visible()
     settle(page)
     labels = [label for _, _, label in state(page, "points")]
     assert labels.count(1) == 6

@@ -2,18 +2,9 @@
 
 from playwright.sync_api import expect
 
-from tests.browser.harness import click_point, clipped, parameter
+from tests.browser.harness import click_spot, clipped, drawn, parameter
 
 PAGE = "/Support_Vector_Tree"
-
-
-def layer(page, key, name):
-    """The number of the trace with this name."""
-    return page.evaluate(
-        """([key, name]) => document.querySelector(`.st-key-${key} .js-plotly-plot`)
-                            .data.findIndex(t => t.name === name)""",
-        [key, name],
-    )
 
 
 def test_what_is_under_the_pointer_shows_its_region(visit):
@@ -33,19 +24,18 @@ def test_a_cold_deep_link_then_height_point_and_node(visit):
     page = visit(f"{PAGE}?data=banana&height=6&split=exact")
     live = page.locator('[data-kmviz-live="height"]')
     expect(live).to_have_attribute("data-value", "6")
-    for key in ("tree_map", "tree_path", "tree_sum", "tree_heights"):
-        assert page.locator(f".st-key-{key} .main-svg").count() > 0
+    for key in ("tree_map", "tree_path", "tree_heights"):
+        assert drawn(page, key).is_visible()
 
     live.locator("input[type=range]").press("ArrowLeft")
     expect(live).to_have_attribute("data-value", "5")
     assert parameter(page, "height", "5")
 
-    click_point(page, "tree_map", trace=layer(page, "tree_map", "queries"), point=30)
+    click_spot(page, "tree_map", layer=6, point=30)
     chosen = parameter(page, "query")
     expect(page.get_by_text(f"Query {chosen}", exact=True).first).to_be_visible()
 
-    name = "node (area: training rows)"
-    click_point(page, "tree_path", trace=layer(page, "tree_path", name), point=1)
+    click_spot(page, "tree_path", layer=2, point=1)
     assert parameter(page, "node", "1")
     expect(page.get_by_text("Node 1:")).to_have_count(1)
     assert parameter(page, "query", chosen)

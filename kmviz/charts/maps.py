@@ -27,7 +27,7 @@ def boundary(plane: Plane, query: int | None = None, title: str = "") -> Chart:
         key="boundary",
         alt="Training points by class, the support vectors ringed, the decision boundary and the "
         "selected query.",
-        title=title or plane.title or "The exact SVM",
+        title=title or plane.title or "The exact SVM", height=400,
     )  # fmt: skip
 
 

@@ -111,7 +111,7 @@ def neighbors(
     return base_map(
         plane, query, [marks], key="neighbors",
         alt="The support vectors that the query used, numbered in their order, on the map.",
-        title=_used(trace, len(first)),
+        title=_used(trace, len(first)), height=420,
     )  # fmt: skip
 
 

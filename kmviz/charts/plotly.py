@@ -94,14 +94,16 @@ def _look(title: str, palette: dict[str, Any]) -> dict[str, Any]:
         "title": {"text": title, "x": 0, "font": {"size": 15}},
         "paper_bgcolor": paper,
         "plot_bgcolor": paper,
-        "font": {"color": ink},
+        "font": {"color": ink, "family": "Source Sans, sans-serif"},
         "margin": {"l": 70, "r": 12, "b": 60, "t": 90 if title else 50},
     }
 
 
 def _axis(axis: Axis, palette: dict[str, Any]) -> dict[str, Any]:
     assert axis.range is not None, "a chart at a position has ranges"
-    said = {} if axis.ticks is None else dict(zip(("tickvals", "ticktext"), zip(*axis.ticks)))
+    said = _log_ticks(axis.range) if axis.log else {}
+    if axis.ticks is not None:
+        said = dict(zip(("tickvals", "ticktext"), zip(*axis.ticks)))
     return said | {
         "title": {"text": axis.title},
         "type": "log" if axis.log else "linear",
@@ -111,6 +113,14 @@ def _axis(axis: Axis, palette: dict[str, Any]) -> dict[str, Any]:
         "zeroline": False,
         "automargin": True,
     }
+
+
+def _log_ticks(ends: tuple[float, float]) -> dict[str, Any]:
+    """Ticks at 2 and 5 of few decades, at powers of ten of many, few of less than one."""
+    decades = abs(float(np.log10(ends[1] / ends[0])))
+    if decades < 1:
+        return {"nticks": 4}
+    return {"dtick": "D2" if decades <= 3 else 1, "exponentformat": "power"}
 
 
 @singledispatch

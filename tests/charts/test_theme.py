@@ -7,7 +7,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from kmviz.charts import Chart, Line, plotly, theme
+from kmviz.charts import Axis, Chart, Line, plotly, theme
 from kmviz.charts.plane import thinned
 
 CONFIG = tomllib.loads((Path(__file__).parents[2] / ".streamlit/config.toml").read_text("utf-8"))
@@ -85,3 +85,11 @@ def test_palettes_are_those_of_the_apps_theme(name):
 def test_every_colour_has_a_look(name):
     for color in (*theme.COLORS, theme.INK, theme.FAINT, theme.PAPER):
         assert theme.translucent(theme.PALETTES[name][color], 0.5).startswith("rgba(")
+
+
+@pytest.mark.parametrize(
+    ("most", "ticks"), [(3.0, ("nticks", 4)), (500.0, ("dtick", "D2")), (1e9, ("dtick", 1))]
+)
+def test_log_axes_never_show_all_nine_digits(most, ticks):
+    chart = Chart(key="k", alt="a", layers=[Line(x=[1, 2], y=[1, most])], y=Axis("y", log=True))
+    assert plotly.figure(chart).layout.yaxis[ticks[0]] == ticks[1]

@@ -5,6 +5,7 @@ For notebooks, documents, downloads, and a picture that a visitor expands.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from functools import singledispatch
 from typing import Any
 
@@ -33,6 +34,8 @@ FAINT, ACROSS = 0.25, 6
 _MANY = 2_000
 #: No look but the palette's: whoever draws may have set another.
 _TEMPLATE = "none"
+#: Pixels that a legend's row has at least.
+_NARROW = 380
 _SYMBOLS = {"ring": "circle-open"}
 
 
@@ -59,7 +62,7 @@ def figure(
         legend={
             "orientation": "h", "y": 1.0, "yanchor": "bottom", "x": 0.0, "itemsizing": "constant"
         },
-        hovermode="closest", clickmode="event+select", **_look(now.title, palette),
+        hovermode="closest", clickmode="event+select", **_look(now.title, palette, names),
     )  # fmt: skip
     drawn.update_xaxes(**_axis(now.x, palette)).update_yaxes(**_axis(now.y, palette))
     if now.equal:
@@ -88,14 +91,16 @@ def script() -> str:
     return f"<script>{get_plotlyjs()}</script>"
 
 
-def _look(title: str, palette: dict[str, Any]) -> dict[str, Any]:
+def _look(title: str, palette: dict[str, Any], names: Sequence[str] = ()) -> dict[str, Any]:
+    """Return letters, colours, and room above for the title and the legend's rows."""
+    rows = -(-sum(40 + 7 * len(name) for name in names) // _NARROW)
     paper, ink = palette[theme.PAPER], palette[theme.INK]
     return {
-        "title": {"text": title, "x": 0, "font": {"size": 15}},
+        "title": {"text": title, "x": 0, "y": 0.99, "yanchor": "top", "font": {"size": 15}},
         "paper_bgcolor": paper,
         "plot_bgcolor": paper,
         "font": {"color": ink, "family": "Source Sans, sans-serif"},
-        "margin": {"l": 70, "r": 12, "b": 60, "t": 90 if title else 50},
+        "margin": {"l": 70, "r": 12, "b": 60, "t": (32 if title else 10) + 20 * rows},
     }
 
 

@@ -87,7 +87,7 @@ def test_marked_noise_is_what_the_models_on_show_contradict(width):
     app = open_page(PAGE, **BANANA, k=60, kp=10, removed="true", width=width)
     data, clf = shown_models(60, 10, **({"gamma": "local"} if width == "local" else {}))
     marked = layer(app, "noise it would remove")
-    wrong = clf.asked(clf.center_of_, data.X_train) > 0
+    wrong = clf.model_outputs(clf.center_of_, data.X_train) > 0
     wanted = data.X_train[wrong != (data.y_train > 0)]
     drawn = np.column_stack([marked["x"], marked["y"]])
     np.testing.assert_allclose(drawn, wanted, rtol=1e-5)

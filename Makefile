@@ -49,7 +49,7 @@ fuzz: install $(VENV)/.test-tools
 	$(ONE_THREAD) $(PY) -m tests.fuzz --minutes $(or $(MINUTES),2)
 
 papers: install
-	$(ONE_THREAD) $(PY) -m kmviz papers --jobs 2 $(if $(FULL),--full)
+	$(ONE_THREAD) $(PY) -m kmviz.papers.run --jobs 2 $(if $(FULL),--full)
 
 install: $(VENV)/.compiled
 

@@ -15,9 +15,9 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
+from kmviz.papers.falk_data import large_rows
 
 from kmviz import FaLKClassifier
-from kmviz.evaluation.papers.falk_data import large_rows
 
 ADDED, ROUNDS = 100, 5
 

@@ -7,12 +7,12 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
+from kmviz.papers.anytime import kernel_of, rows_of, trained
 from sklearn.frozen import FrozenEstimator
 from sklearn.svm import SVC
 
 from kmviz import AnytimeClassifier, datasets
 from kmviz.evaluation.cost import one_thread, timing_table
-from kmviz.evaluation.papers.anytime import kernel_of, rows_of, trained
 from kmviz.evaluation.reference import baseline, trained_reference
 from kmviz.kernels import RBF
 from kmviz.machines import KernelMachine

@@ -22,6 +22,7 @@ from typing import Any
 import joblib
 import numpy as np
 import pandas as pd
+from kmviz.papers.falk import large_rows
 from sklearn.base import clone
 from sklearn.ensemble import HistGradientBoostingClassifier
 from sklearn.model_selection import ParameterGrid, train_test_split
@@ -29,7 +30,6 @@ from sklearn.svm import SVC
 
 from kmviz import FaLKClassifier, KNNSVMClassifier
 from kmviz.evaluation.cost import cpu_seconds, one_thread
-from kmviz.evaluation.papers.falk import large_rows
 from kmviz.machines import KernelMachine
 
 #: Rows of each speed table; cov-type has fewer in a quick run.

@@ -12,13 +12,13 @@ from functools import partial
 from typing import Any
 
 import pandas as pd
+from kmviz.papers.falk_data import large_rows
 from sklearn.base import clone
 from sklearn.ensemble import HistGradientBoostingClassifier
 from sklearn.model_selection import ParameterGrid, train_test_split
 
 from kmviz import FaLKClassifier, SubsampledSVC
 from kmviz.evaluation.cost import cpu_seconds, one_thread
-from kmviz.evaluation.papers.falk_data import large_rows
 
 SETS = ("ijcnn1", "cov-type")
 QUERIES = 10_000

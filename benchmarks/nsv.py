@@ -12,10 +12,10 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
+from kmviz.papers.nsv import machine_of
 from sklearn.frozen import FrozenEstimator
 
 from kmviz.evaluation.cost import step_summary, timing_table
-from kmviz.evaluation.papers.nsv import machine_of
 from kmviz.machines import KernelMachine
 from kmviz.methods.nsv import NSVClassifier
 

@@ -9,9 +9,13 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:  # the same names again, for those who read types
-    from kmviz import datasets as datasets, kernels as kernels, machines as machines
+    from kmviz import (
+        datasets as datasets,
+        kernels as kernels,
+        machines as machines,
+        papers as papers,
+    )
     from kmviz.charts.plot import plot as plot
-    from kmviz.evaluation import papers as papers
     from kmviz.evaluation.accelerate import accelerate as accelerate
     from kmviz.evaluation.audit import audit as audit
     from kmviz.evaluation.compare import compare as compare
@@ -84,7 +88,7 @@ _HOMES = {
     "kernels": "kmviz.kernels",
     "load": "kmviz.io.storage",
     "machines": "kmviz.machines",
-    "papers": "kmviz.evaluation.papers",
+    "papers": "kmviz.papers",
     "plot": "kmviz.charts.plot",
     "save": "kmviz.io.storage",
 }

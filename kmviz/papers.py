@@ -4,6 +4,9 @@ Each function takes `full=False` (quick settings, which say so) and `progress=No
 a frame with `paper` and `ours` columns. A paper's module lists its own in `TABLES`; they are
 all reached here under the paper's short name, as in `kmviz.papers.svtree_accuracy()`.
 
+The modules are in `benchmarks/papers` of a checkout; an installed package carries a copy.
+`python -m kmviz.papers.run` makes the stored tables.
+
 Examples
 --------
 >>> from kmviz import papers
@@ -20,7 +23,12 @@ from typing import Any
 
 import pandas as pd
 
+from kmviz.io.places import tables_folder
+
 Table = Callable[..., pd.DataFrame]
+
+#: `import kmviz.papers.nsv` finds `nsv.py` in this folder, in worker processes as well.
+__path__ = [str(tables_folder())]
 
 #: The papers' modules, in the order of the app's pages.
 PAPERS = ("nsv", "anytime", "reduced", "falk", "svtree")
@@ -36,10 +44,6 @@ def by_paper() -> dict[str, dict[str, Table]]:
         }
         for paper in PAPERS
     }
-
-
-def _functions() -> dict[str, Table]:
-    return {name: table for tables in by_paper().values() for name, table in tables.items()}
 
 
 def names() -> list[str]:
@@ -63,6 +67,10 @@ def table(name: str, full: bool = False, progress: Any = None) -> pd.DataFrame:
     if name not in functions:
         raise ValueError(f"No table is called {name!r}; choose one of {', '.join(functions)}.")
     return functions[name](full=full, progress=progress)
+
+
+def _functions() -> dict[str, Table]:
+    return {name: table for tables in by_paper().values() for name, table in tables.items()}
 
 
 def __getattr__(name: str) -> Table:

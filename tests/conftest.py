@@ -22,6 +22,7 @@ SLOW = (
     "tests/browser/",
     "tests/distributed/",
     "tests/evaluation/",
+    "tests/papers/",
     "tests/pages/",
     "tests/cli/test_memory",
     "tests/io/test_saved_models.py",
@@ -52,6 +53,7 @@ FIRST = (
     "tests/pages/",
     "tests/test_register.py",
     "tests/evaluation/",
+    "tests/papers/",
     "tests/methods/",
     "tests/cli/",
 )

@@ -136,7 +136,14 @@ def test_the_wheel_carries_the_app_and_all_that_it_reads(wheel):
         carried = set(archive.namelist())
     assert "kmviz/py.typed" in carried
     places = dict.fromkeys(
-        ("app.py", "pages/*.py", ".streamlit/config.toml", "benchmarks/papers/*.csv"), "kmviz/app"
+        (
+            "app.py",
+            "pages/*.py",
+            ".streamlit/config.toml",
+            "benchmarks/papers/**/*.csv",
+            "benchmarks/papers/*.py",
+        ),
+        "kmviz/app",
     )
     for pattern, place in {**places, "sample_data/*.npz": "kmviz"}.items():
         files = [path.relative_to(ROOT).as_posix() for path in ROOT.glob(pattern)]

@@ -15,6 +15,8 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
+from kmviz.papers.minimax import MinimaxProbabilityClassifier
+from kmviz.papers.published import read_published
 from numpy.typing import NDArray
 from sklearn.frozen import FrozenEstimator
 from sklearn.svm import SVC
@@ -26,7 +28,6 @@ from kmviz.loops.kernel import machine_outputs
 from kmviz.machines import (
     KernelFisherClassifier,
     KernelMachine,
-    MinimaxProbabilityClassifier,
 )
 from kmviz.methods.anytime import AnytimeClassifier
 
@@ -59,37 +60,12 @@ CASES = {
     "mnist 0v1": Case(2, 2.0, 76, 1, 24, (1, 0)),
 }
 
-#: Rows 11 to 42 of table 2: k min, mean, median, max. The sgma means are from section 5.
-PUBLISHED: dict[str, dict[str, tuple[float | None, ...]]] = {
-    "given": {
-        "sonar": (1, 47.7, 45, 140), "haberman": (1, 4.2, 3, 22),
-        "mnist 3v8": (1, 220.8, 233, 258), "mnist 0v1": (1, 61.1, 60, 76),
-    },
-    "sgma": {"sonar": (None, 26.2, None, None), "haberman": (None, 4.5, None, None)},
-    "min_wz": {
-        "sonar": (1, 21.3, 17, 123), "haberman": (1, 7.0, 8, 9),
-        "mnist 3v8": (1, 150.3, 154, 205), "mnist 0v1": (1, 21.3, 21, 32),
-    },
-    "min_wz_n": {
-        "sonar": (1, 22.5, 19, 109), "haberman": (1, 6.1, 6, 9),
-        "mnist 3v8": (1, 148.8, 155, 215), "mnist 0v1": (1, 17.9, 18, 35),
-    },
-    "mean_lh_n": {},
-    "hybrid": {
-        "sonar": (1, 21.3, 18, 129), "haberman": (1, 4.0, 3, 12),
-        "mnist 3v8": (1, 151.4, 157, 217), "mnist 0v1": (1, 17.1, 17, 33),
-    },
-    "spectral": {},
-}  # fmt: skip
+#: Rows 11 to 42 of table 2: k and m / k as printed. Haberman's 42.2 and 44.5 come of unrounded
+#: means. The means of sgma are from section 5.
+PUBLISHED = read_published("anytime_table_2").set_index("order", append=True)
 
-
-#: Rows 12 to 42 of table 2: m / k as printed. Haberman's 42.2 and 44.5 come of unrounded means.
-PRINTED: dict[str, dict[str, float]] = {
-    "given": {"sonar": 3.5, "haberman": 42.2, "mnist 3v8": 1.2, "mnist 0v1": 1.2},
-    "min_wz": {"sonar": 7.7, "haberman": 25.5, "mnist 3v8": 1.7, "mnist 0v1": 3.6},
-    "min_wz_n": {"sonar": 7.3, "haberman": 29.5, "mnist 3v8": 1.8, "mnist 0v1": 4.2},
-    "hybrid": {"sonar": 7.7, "haberman": 44.5, "mnist 3v8": 1.7, "mnist 0v1": 4.4},
-}
+#: The paper's orders, and two without a row in it.
+ORDERS = ("given", "sgma", "min_wz", "min_wz_n", "mean_lh_n", "hybrid", "spectral")
 
 
 def rows_of(name: str) -> tuple[NDArray[np.float64], NDArray[Any]]:
@@ -143,20 +119,20 @@ def table2(full: bool = False, progress: Progress = None) -> pd.DataFrame:
     rows = []
     for i, name in enumerate(CASES):
         X, _ = rows_of(name)
-        for j, (order, published) in enumerate(PUBLISHED.items()):
+        for j, order in enumerate(ORDERS):
             if progress:
                 progress((7 * i + j) / 28, f"{name}, {order}")
             if order == "spectral" and CASES[name].degree != 2:
                 continue
             found = measured(trained(name), order, X)
-            low, mean, median, high = published.get(name, (None,) * 4)
+            printed = PUBLISHED.reindex([(name, order)]).iloc[0]
             rows.append({
-                "data": name, "order": order, "paper": mean, "ours": found["mean"],
-                "min_paper": low, "min_ours": found["min"],
-                "median_paper": median, "median_ours": found["median"],
-                "max_paper": high, "max_ours": found["max"],
-                "difference": found["mean"] / mean - 1.0 if mean else None,
-                "speedup_paper": PRINTED.get(order, {}).get(name),
+                "data": name, "order": order, "paper": printed["mean"], "ours": found["mean"],
+                "min_paper": printed["min"], "min_ours": found["min"],
+                "median_paper": printed["median"], "median_ours": found["median"],
+                "max_paper": printed["max"], "max_ours": found["max"],
+                "difference": found["mean"] / printed["mean"] - 1.0,
+                "speedup_paper": printed["speedup"],
                 "speedup_ours": found["speedup"],
                 "signs_changed": found["signs_changed"],
                 "worst_violation": found["worst_violation"],
@@ -223,10 +199,10 @@ def tolerance(full: bool = False, progress: Progress = None) -> pd.DataFrame:
         figures: list[tuple[str, float | None, float]] = [
             ("support vectors", case.vectors, machine.n_vectors), ("at C", case.at_bound, bound),
         ]  # fmt: skip
-        for order in PRINTED:
+        for order in ("given", "min_wz", "min_wz_n", "hybrid"):
             if progress:
                 progress(len(rows) / (6 * len(TOLERANCES)), f"tolerance {tol:g}, {order}")
-            paper = PUBLISHED[order]["haberman"][1]
+            paper = PUBLISHED.loc[("haberman", order), "mean"]
             figures.append((f"mean k, {order}", paper, measured(svc, order, X)["mean"]))
         rows += [
             {"tolerance": tol, "quantity": quantity, "paper": paper, "ours": ours}

@@ -23,37 +23,30 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
-from numpy.typing import NDArray
-from sklearn.model_selection import GridSearchCV
-from sklearn.neighbors import KNeighborsClassifier
-from sklearn.svm import SVC
-
-from kmviz.evaluation.cost import one_thread
-from kmviz.evaluation.papers.climb import climbed, held_out_score
-from kmviz.evaluation.papers.falk_data import (
-    LARGE_METHODS,
+from kmviz.papers.climb import climbed, held_out_score
+from kmviz.papers.falk_data import (
     QUICK,
     SVC_PARAMETERS,
     TABLE_5,
     Rows,
     large_rows,
 )  # fmt: skip
-from kmviz.evaluation.papers.falk_first import ranks, small
-from kmviz.evaluation.papers.falk_systems import rivals
+from kmviz.papers.falk_first import ranks, small
+from kmviz.papers.falk_systems import rivals
+from kmviz.papers.published import read_published
+from numpy.typing import NDArray
+from sklearn.model_selection import GridSearchCV
+from sklearn.neighbors import KNeighborsClassifier
+from sklearn.svm import SVC
+
+from kmviz.evaluation.cost import one_thread
 from kmviz.methods.falk import FaLKClassifier
 from kmviz.methods.progress import listening
 
 Progress = Callable[[float, str], None] | None
 
 #: Tables 6 and 7: times faster than LibSVM, training and testing, FaLK-SVM, c and l.
-SPEEDUPS = {
-    "ijcnn1": ((6.8, 6.8, 0.1), (1.3, 8.6, 1.2)),
-    "cov-type": ((95.0, 220.1, 6.9), (13.8, 38.3, 14.6)),
-    "cod-rna": ((24.8, 43.5, 16.9), (1.5, 6.8, 1.5)),
-    "2-spirals": ((21.5, 49.9, 1.2), (95.7, 191.4, 53.2)),
-    "ndcc": ((4.9, 16.2, 0.3), (2.4, 21.1, 2.4)),
-    "checker-b": ((18.1, 16.5, 4.4), (16.7, 23.9, 23.9)),
-}
+SPEEDUPS = read_published("falk_tables_6_7").set_index("phase", append=True)
 #: Sizes of experiment 3, and those that a full run adds.
 GROWING, GROWN = (10_000, 30_000, 100_000), (300_000, 1_000_000)
 #: Rows on which FaLK-SVM's parameters are chosen, at most.
@@ -153,15 +146,16 @@ def speed(full: bool = False, progress: Progress = None) -> pd.DataFrame:
     the same number of training rows compare directly.
     """
     rows = []
-    for i, (name, paper) in enumerate(SPEEDUPS.items()):
+    names = SPEEDUPS.index.unique("data")
+    for i, name in enumerate(names):
         result = large(name, None if full else QUICK)
         if result is not None and "LibSVM" in result.index:
-            for phase, published in zip(("train", "test"), paper, strict=True):
-                for method, ratio in zip(LARGE_METHODS[2:], published, strict=True):
+            for phase, published in SPEEDUPS.loc[name].iterrows():
+                for method, ratio in published.items():
                     ours = result.loc["LibSVM", phase] / result.loc[method, phase]
                     rows.append((name, int(result["n"].iloc[0]), phase, method, ratio, ours))
         if progress:
-            progress((i + 1) / len(SPEEDUPS), name)
+            progress((i + 1) / len(names), name)
     return pd.DataFrame(rows, columns=["data", "rows", "phase", "method", "paper", "ours"])
 
 

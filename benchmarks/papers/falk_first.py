@@ -15,6 +15,7 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
+from kmviz.papers.published import rows_of_sets
 from numpy.typing import NDArray
 from scipy.stats import friedmanchisquare, rankdata, studentized_range, wilcoxon
 from sklearn.model_selection import GridSearchCV, StratifiedKFold, cross_val_score
@@ -31,17 +32,7 @@ from kmviz.methods.progress import listening
 Progress = Callable[[float, str], None] | None
 
 #: Table 3, accuracy in percent: LibSVM, FkNNSVM, FaLK-SVM, each linear, RBF, polynomial.
-TABLE_3 = {
-    "sonar": (74.52, 87.83, 83.16, 89.36, 86.90, 87.40, 84.55, 87.88, 84.05),
-    "heart": (84.81, 82.22, 84.81, 84.81, 81.11, 84.81, 83.70, 81.85, 83.70),
-    "haberman": (73.20, 73.20, 72.89, 75.82, 75.16, 74.18, 73.25, 73.20, 73.87),
-    "liver": (68.71, 74.24, 71.90, 73.64, 73.96, 73.94, 70.73, 71.92, 71.92),
-    "breast": (96.78, 96.78, 96.78, 96.49, 96.49, 96.35, 96.19, 96.49, 96.19),
-    "australian": (85.50, 84.78, 84.20, 84.78, 85.50, 84.92, 85.07, 85.07, 84.78),
-    "diabetis": (76.54, 76.54, 76.68, 76.81, 78.24, 77.07, 75.90, 76.68, 75.12),
-    "tic_tac_toe": (98.33, 99.68, 100.0, 100.0, 100.0, 100.0, 100.0, 100.0, 100.0),
-    "splice": (80.41, 86.70, 86.60, 80.41, 86.30, 86.60, 78.30, 86.20, 86.60),
-}
+TABLE_3 = rows_of_sets("falk_table_3")
 #: Sets at hand that the paper has not.
 BESIDE = ("breast_cancer", "thyroid", "german", "image", "banana")
 METHODS = ("LibSVM", "FkNNSVM", "FaLK-SVM")

@@ -34,6 +34,16 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
+from kmviz.papers.climb import climbed, held_out_score
+from kmviz.papers.falk_data import (
+    SIZES,
+    SVC_PARAMETERS,
+    TABLE_5,
+    Rows,
+    large_rows,
+)  # fmt: skip
+from kmviz.papers.limits import within
+from kmviz.papers.parts import part
 from numpy.typing import NDArray
 from sklearn.base import clone
 from sklearn.kernel_approximation import Nystroem
@@ -43,16 +53,6 @@ from sklearn.svm import SVC, LinearSVC
 
 from kmviz import loops
 from kmviz.evaluation.cost import one_thread
-from kmviz.evaluation.limits import within
-from kmviz.evaluation.papers.climb import climbed, held_out_score
-from kmviz.evaluation.papers.falk_data import (
-    SIZES,
-    SVC_PARAMETERS,
-    TABLE_5,
-    Rows,
-    large_rows,
-)  # fmt: skip
-from kmviz.evaluation.papers.parts import part
 from kmviz.methods.falk import FaLKClassifier
 from kmviz.methods.rivals import (
     BaggedSVMClassifier,

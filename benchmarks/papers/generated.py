@@ -49,7 +49,7 @@ def challenging_rows(
     >>> from sklearn.datasets import make_moons
     >>> from sklearn.svm import SVC
     >>> from kmviz.machines import KernelMachine
-    >>> from kmviz.methods.nsv import challenging_rows
+    >>> from kmviz.papers.generated import challenging_rows
     >>> X, y = make_moons(100, noise=0.1, random_state=0)
     >>> machine = KernelMachine.from_estimator(SVC().fit(X, y))
     >>> rows = challenging_rows(machine, X, 20, random_state=0)

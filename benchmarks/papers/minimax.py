@@ -42,7 +42,7 @@ class MinimaxProbabilityClassifier(KernelFisherClassifier):
     Examples
     --------
     >>> from sklearn.datasets import make_moons
-    >>> from kmviz.machines import MinimaxProbabilityClassifier
+    >>> from kmviz.papers.minimax import MinimaxProbabilityClassifier
     >>> X, y = make_moons(100, noise=0.1, random_state=0)
     >>> clf = MinimaxProbabilityClassifier().fit(X, y)
     >>> clf.score(X, y) > clf.worst_accuracy_

@@ -20,11 +20,8 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
-from sklearn.svm import LinearSVC
-
-from kmviz import datasets
-from kmviz.evaluation.papers.nsv_compared import fixed_k, generated, reduced_set
-from kmviz.evaluation.papers.nsv_machines import (
+from kmviz.papers.nsv_compared import fixed_k, generated, reduced_set
+from kmviz.papers.nsv_machines import (
     ALL_DIGITS,
     APPROXIMATE,
     FULL_DIGITS,
@@ -42,6 +39,9 @@ from kmviz.evaluation.papers.nsv_machines import (
     measured,
     name_of,
 )
+from sklearn.svm import LinearSVC
+
+from kmviz import datasets
 
 PAPER_DISAGREEMENTS = {"3-8": 0.0, "0-1": 0.0, "4-9": 2.0}
 PAPER_SPEEDUP, PAPER_TOTAL, PAPER_FEWER = 111.0, 6.0, -4.0

@@ -6,11 +6,8 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
-from numpy.typing import NDArray
-from sklearn.frozen import FrozenEstimator
-from sklearn.neighbors import KNeighborsClassifier
-
-from kmviz.evaluation.papers.nsv_machines import (
+from kmviz.papers.generated import challenging_rows
+from kmviz.papers.nsv_machines import (
     ALL_DIGITS,
     APPROXIMATE,
     FULL_DIGITS,
@@ -26,8 +23,12 @@ from kmviz.evaluation.papers.nsv_machines import (
     measured,
     name_of,
 )
+from numpy.typing import NDArray
+from sklearn.frozen import FrozenEstimator
+from sklearn.neighbors import KNeighborsClassifier
+
 from kmviz.machines import KernelMachine
-from kmviz.methods.nsv import NSVClassifier, challenging_rows
+from kmviz.methods.nsv import NSVClassifier
 from kmviz.methods.reduced import ReducedSetClassifier
 
 #: The k of the footnote's fixed-k rule.

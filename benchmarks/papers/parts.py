@@ -31,7 +31,7 @@ def part(name: str, make: Callable[[], pd.DataFrame]) -> pd.DataFrame:
 
 
 def _sources() -> str:
-    """Return a digest of every source file of the package."""
-    root = Path(kmviz.__file__).parent
-    files = sorted(root.rglob("*.py"))
+    """Return a digest of every source file of the package and of the papers' tables."""
+    package, tables = Path(kmviz.__file__).parent, Path(__file__).parent
+    files = sorted({*package.rglob("*.py"), *tables.glob("*.py")})
     return sha256(b"".join(file.read_bytes() for file in files)).hexdigest()[:16]

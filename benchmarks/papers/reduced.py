@@ -23,13 +23,8 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
-from numpy.typing import NDArray
-from sklearn.svm import SVC
-
-from kmviz import datasets
-from kmviz.evaluation.cost import batch_seconds, one_thread, single_seconds
-from kmviz.evaluation.papers.reduced_budget import tuned
-from kmviz.evaluation.papers.reduced_digits import (
+from kmviz.papers.reduced_budget import tuned
+from kmviz.papers.reduced_digits import (
     COST,
     KERNEL,
     PAIR_STEPS,
@@ -41,6 +36,11 @@ from kmviz.evaluation.papers.reduced_digits import (
     ten_classes,
     unit_length,
 )
+from numpy.typing import NDArray
+from sklearn.svm import SVC
+
+from kmviz import datasets
+from kmviz.evaluation.cost import batch_seconds, one_thread, single_seconds
 from kmviz.kernels import RBF
 from kmviz.machines import KernelMachine
 from kmviz.methods.progress import listening, report

@@ -12,12 +12,12 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
+from kmviz.papers.svtree_choices import Choice, chosen
+from kmviz.papers.svtree_data import COLUMNS, PUBLISHED, Split, n_splits, splits
 from sklearn.frozen import FrozenEstimator
 from sklearn.preprocessing import StandardScaler
 from sklearn.svm import SVC
 
-from kmviz.evaluation.papers.svtree_choices import Choice, chosen
-from kmviz.evaluation.papers.svtree_data import COLUMNS, PUBLISHED, Split, n_splits, splits
 from kmviz.methods.progress import part, report
 from kmviz.methods.reduced import ReducedSetClassifier
 from kmviz.methods.svtree import SVTreeClassifier

@@ -27,6 +27,14 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
+from kmviz.papers.svtree_choices import Choice, chosen
+from kmviz.papers.svtree_data import (
+    COLUMNS,
+    PUBLISHED,
+    n_splits,
+    splits,
+)  # fmt: skip
+from kmviz.papers.svtree_turns import splitting
 from numpy.typing import NDArray
 from sklearn.base import clone
 from sklearn.frozen import FrozenEstimator
@@ -35,14 +43,6 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 from sklearn.svm import SVC
 
-from kmviz.evaluation.papers.svtree_choices import Choice, chosen
-from kmviz.evaluation.papers.svtree_data import (
-    COLUMNS,
-    PUBLISHED,
-    n_splits,
-    splits,
-)  # fmt: skip
-from kmviz.evaluation.papers.svtree_turns import splitting
 from kmviz.methods.progress import part
 from kmviz.methods.reduced import ReducedSetClassifier
 from kmviz.methods.rivals import CPSPClassifier, SparseSVMClassifier

@@ -8,30 +8,15 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+from kmviz.papers.published import read_published, rows_of_sets
 from numpy.typing import NDArray
 
 from kmviz import datasets
 from kmviz.datasets.split import split_rows
 
-COLUMNS = (
-    "dummy", "linear SVM", "SVM", "SVM: vectors", "tree", "tree: kernel values", "cpsp",
-    "cpsp(tr)", "cpsp: vectors",
-)  # fmt: skip
-
-#: Table 1, one row for each data set.
-PUBLISHED = {
-    "heart": (0.56, 0.82, 0.82, 60, 0.75, 8.2, 0.84, 0.84, 9),
-    "thyroid": (0.71, 0.89, 0.96, 13, 0.92, 9.3, 0.92, 0.90, 10),
-    "breast_cancer": (0.70, 0.70, 0.71, 120, 0.70, 9.1, 0.73, 0.73, 10),
-    "waveform": (0.67, 0.87, 0.90, 229, 0.86, 9.5, 0.90, 0.88, 10),
-    "german": (0.70, 0.76, 0.75, 373, 0.70, 10.9, 0.76, 0.76, 11),
-    "image": (0.57, 0.85, 0.97, 213, 0.89, 11.9, 0.89, 0.87, 12),
-    "diabetis": (0.65, 0.77, 0.77, 249, 0.73, 10.0, 0.77, 0.77, 11),
-    "ringnorm": (0.50, 0.75, 0.98, 152, 0.95, 10.5, 0.84, 0.74, 11),
-    "splice": (0.51, 0.83, 0.89, 588, 0.68, 11.4, 0.86, 0.77, 12),
-    "twonorm": (0.50, 0.97, 0.98, 263, 0.91, 9.5, 0.98, 0.97, 10),
-    "banana": (0.54, 0.55, 0.89, 151, 0.88, 9.2, 0.86, 0.88, 10),
-}
+#: Table 1, one row for each data set, and its columns.
+PUBLISHED = rows_of_sets("svtree_table_1")
+COLUMNS = tuple(read_published("svtree_table_1").columns)
 
 #: Splits of a quick run, and of a full one, as in the paper.
 QUICK_SPLITS, SPLITS = 5, 20

@@ -13,11 +13,11 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
+from kmviz.papers.svtree_choices import Choice, chosen
+from kmviz.papers.svtree_data import PUBLISHED, Split, splits
 from sklearn.preprocessing import StandardScaler
 from sklearn.svm import SVC
 
-from kmviz.evaluation.papers.svtree_choices import Choice, chosen
-from kmviz.evaluation.papers.svtree_data import PUBLISHED, Split, splits
 from kmviz.machines import KernelMachine
 from kmviz.methods.svtree.growth import ColumnFit, Growth
 from kmviz.methods.svtree.split import alternating_split

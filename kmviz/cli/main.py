@@ -15,7 +15,7 @@ from typing import Any, NoReturn
 from sklearn.exceptions import NotFittedError
 
 from kmviz import __version__
-from kmviz.cli import accelerate, app, compare, data, export, fit, loops, predict, tables
+from kmviz.cli import accelerate, app, compare, data, export, fit, loops, predict
 from kmviz.cli.console import BadInput, Console
 from kmviz.cli.threads import left_behind
 from kmviz.methods import progress
@@ -39,13 +39,13 @@ def parser() -> argparse.ArgumentParser:
     top = Parser(
         prog="kmviz",
         description="Kernel machines that answer fast, from a shell.",
-        epilog="Exit codes: 0 done, 1 a table or benchmark failed, 2 bad input, 130 or 143 "
+        epilog="Exit codes: 0 done, 1 it failed, 2 bad input, 130 or 143 "
         "interrupted. Results go to stdout, progress to stderr.",
     )
     top.add_argument("--version", action="version", version=f"kmviz {__version__}")
     top.add_argument("--quiet", "-q", action="store_true", help="no progress on stderr")
     commands = top.add_subparsers(dest="command", required=True, metavar="COMMAND")
-    for module in (app, data, fit, predict, accelerate, compare, export, tables, loops):
+    for module in (app, data, fit, predict, accelerate, compare, export, loops):
         module.add_to(commands)
     return top
 

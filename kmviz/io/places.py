@@ -24,9 +24,3 @@ def app_folder() -> Path:
 def tables_folder() -> Path:
     """Return the folder of the papers' stored tables."""
     return app_folder() / "benchmarks" / "papers"
-
-
-def checkout() -> Path | None:
-    """Return the source tree that this package stands in, None where it was installed."""
-    root = _PACKAGE.parent
-    return root if (root / "benchmarks" / "run.py").is_file() else None

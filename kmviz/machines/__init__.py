@@ -4,12 +4,10 @@ from kmviz.machines.certified import rounding_error
 from kmviz.machines.embedding import KernelEmbedding
 from kmviz.machines.fisher import KernelFisherClassifier
 from kmviz.machines.machine import KernelMachine
-from kmviz.machines.minimax import MinimaxProbabilityClassifier
 
 __all__ = [
     "KernelEmbedding",
     "KernelFisherClassifier",
     "KernelMachine",
-    "MinimaxProbabilityClassifier",
     "rounding_error",
 ]

@@ -21,7 +21,6 @@ CALIBRATIONS = {
     "cross_fit": "rows, each left out once",
     "left_out": "one left-out tenth of them",
     "train": "training rows (published)",
-    "generated": "these and generated rows",
 }
 NONE = "none"
 

@@ -12,8 +12,8 @@ from typing import Any
 import pandas as pd
 import streamlit as st
 
+from kmviz import papers
 from kmviz.charts import Chart, papers as charts
-from kmviz.evaluation import papers
 from kmviz.io.places import tables_folder
 from kmviz.methods.register import METHODS
 from kmviz.ui import papers_words, pictures
@@ -129,7 +129,7 @@ def _read(name: str, changed: int) -> Stored:
     text = (FOLDER / f"{name}.csv").read_text("utf-8")
     head = [line[1:].strip() for line in text.splitlines() if line.startswith("#")]
     frame = pd.read_csv(io.StringIO(text), comment="#")
-    command = next((line for line in head if "kmviz" in line), "python -m kmviz papers")
+    command = next((line for line in head if "kmviz" in line), "python -m kmviz.papers.run")
     return Stored(name, frame, command, about(name), paper_of(name))
 
 

@@ -81,15 +81,6 @@ def test_the_app_is_found_inside_a_package_and_beside_it(tmp_path, monkeypatch):
         (folder / "pages").mkdir(parents=True)
         (folder / "app.py").touch()
         assert places.app_folder() == folder
-    assert places.checkout() is None
-
-
-def test_tables_and_benchmarks_want_a_checkout_or_a_folder(tmp_path, monkeypatch, capsys):
-    monkeypatch.setattr(places, "_PACKAGE", tmp_path / "kmviz")
-    assert main(["-q", "papers"]) == 2
-    assert "--out" in capsys.readouterr().err
-    assert main(["-q", "bench"]) == 2
-    assert "checkout" in capsys.readouterr().err
 
 
 def test_compile_goes_through_every_module_with_loops(monkeypatch, capsys):

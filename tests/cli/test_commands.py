@@ -1,7 +1,6 @@
 """Every command, its results on stdout, and its exit code."""
 
 import re
-from concurrent.futures import ThreadPoolExecutor
 
 import numpy as np
 import pandas as pd
@@ -9,15 +8,14 @@ import pytest
 
 import kmviz
 from kmviz import datasets
-from kmviz.cli import compare, tables
+from kmviz.cli import compare
 from kmviz.cli.files import bytes_of, safe_cell
 from kmviz.cli.main import main
-from kmviz.evaluation import papers
 from kmviz.kernels import Polynomial
 
 COMMANDS = [
-    "app", "data list", "fit", "predict", "accelerate", "audit", "compare", "export", "papers",
-    "bench", "compile",
+    "app", "data list", "fit", "predict", "accelerate", "audit", "compare", "export",
+    "compile",
 ]  # fmt: skip
 
 
@@ -144,7 +142,6 @@ BAD = [
     (["compare", "banana", "--resume"], "--out"),
     (["compare", "{table}", "--resume", "--out", "{table}"], "not the table of an earlier run"),
     (["compare", "banana", "--out", "no/where/table.csv"], "no folder"),
-    (["papers", "--only", "nothing"], "No table matches"),
     (["bench", "--only", "nothing"], "No benchmark"),
     (["app", "--port", "0"], "--port takes a number"),
     (["dance"], "invalid choice"),
@@ -189,53 +186,6 @@ def test_compare_prints_a_table_and_advice_and_resumes(table, tmp_path, capsys):
     again = pd.read_csv(out, index_col="method")
     assert again.index.tolist() == ["exact", "nsv", "svtree"]
     assert again.loc["nsv", "accuracy"] == 0.125, "kept"
-
-
-def test_papers_are_listed_made_and_stored(tmp_path, capsys, monkeypatch):
-    def small(full=False, progress=None):
-        """A table that takes no time."""
-        return pd.DataFrame({"paper": [1.0], "ours": [1.5 if full else 1.25]})
-
-    def broken(full=False, progress=None):
-        raise RuntimeError("no data")
-
-    monkeypatch.setattr(papers, "by_paper", lambda: {"p": {"p_small": small, "p_broken": broken}})
-    monkeypatch.delenv("KMVIZ_DATA", raising=False)
-    assert main(["-q", "papers", "--list"]) == 0
-    assert capsys.readouterr().out.split() == ["p_small", "p_broken"]
-    assert main(["-q", "papers", "--out", str(tmp_path)]) == 1
-    said = capsys.readouterr()
-    assert "p_broken failed: RuntimeError: no data" in said.err
-    stored = (tmp_path / "p_small.csv").read_text()
-    assert stored == "# python -m kmviz papers --only p_small\npaper,ours\n1.0,1.25\n"
-    monkeypatch.setenv("KMVIZ_DATA", str(tmp_path))
-    assert main(["-q", "papers", "--full", "--only", "p_small", "--out", str(tmp_path)]) == 0
-    head = (tmp_path / "p_small.csv").read_text().splitlines()[0]
-    assert head == "# KMVIZ_DATA=... python -m kmviz papers --only p_small --full"
-    assert main(["-q", "papers", "--only", "p_small", "--out", str(tmp_path)]) == 0
-    kept = (tmp_path / "p_small.csv").read_text()
-    assert kept == f"{head}\npaper,ours\n1.0,1.5\n", "a quick run leaves a full one's table"
-    assert "1.25" in capsys.readouterr().out
-
-
-def test_papers_are_made_side_by_side(tmp_path, capsys, monkeypatch):
-    def paper(name):
-        def made(full=False, progress=None):
-            if name == "b":
-                raise RuntimeError("no data")
-            return pd.DataFrame({"paper": [1.0], "ours": [2.0]})
-
-        return {f"{name}_table": made}
-
-    monkeypatch.setattr(papers, "by_paper", lambda: {name: paper(name) for name in "abc"})
-    monkeypatch.setattr(
-        tables, "ProcessPoolExecutor", lambda jobs, mp_context: ThreadPoolExecutor(jobs)
-    )
-    assert main(["-q", "papers", "--jobs", "2", "--out", str(tmp_path)]) == 1
-    assert sorted(path.stem for path in tmp_path.iterdir()) == ["a_table", "c_table"]
-    said = capsys.readouterr()
-    assert "b_table failed: RuntimeError: no data" in said.err
-    assert "c_table (" in said.out
 
 
 def test_sizes_and_cells():

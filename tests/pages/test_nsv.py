@@ -91,7 +91,7 @@ def test_other_orders_and_starts_train_nothing(page, monkeypatch):
         {"data": "twonorm", "n": 300, "q": 5, "start": "approximate", "filter": "false", "w": 200},
         {"data": "banana", "order": "tug_of_war", "w": 3},
         {"data": "digits", "pair": "3-8", "kernel": "poly_normalized", "q": 4},
-        {"data": "banana", "calibration": "generated", "margin": 0.5, "n": 200},
+        {"data": "banana", "calibration": "train", "margin": 0.5, "n": 200},
         {"data": "banana", "promise": 0.1, "confidence": 0.9, "w": 3, "n": 400},
     ],
     ids=lambda link: "-".join(map(str, link)),

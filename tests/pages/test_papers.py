@@ -19,7 +19,7 @@ def test_every_stored_table_opens_with_its_command():
         app.selectbox(key="table").set_value(name)
         run(app)
         stored = papers.stored(name)
-        assert f"python -m kmviz papers --only {name}" in stored.command
+        assert f"python -m kmviz.papers.run --only {name}" in stored.command
         assert stored.command in [block.value for block in app.code]
         for word, count in summary(stored.frame, stored.title).items():
             if count or word != "different":

@@ -2,13 +2,14 @@
 
 import numpy as np
 import pytest
+from kmviz.papers.minimax import MinimaxProbabilityClassifier
 from scipy.optimize import minimize
 from sklearn.frozen import FrozenEstimator
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from kmviz import AnytimeClassifier
 from kmviz.kernels import RBF, Linear
-from kmviz.machines import KernelFisherClassifier, KernelMachine, MinimaxProbabilityClassifier
+from kmviz.machines import KernelFisherClassifier, KernelMachine
 
 RNG = np.random.RandomState(0)
 MEANS = np.array([[0.0, 0.0], [2.5, 1.0]])

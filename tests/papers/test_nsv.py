@@ -6,7 +6,7 @@ import pytest
 from sklearn.svm import SVC
 
 from kmviz import datasets
-from kmviz.evaluation.papers import nsv, nsv_compared, nsv_machines
+from kmviz.papers import nsv, nsv_compared, nsv_machines
 from kmviz.traces import NSVReading
 
 

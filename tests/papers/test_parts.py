@@ -3,7 +3,7 @@
 import pandas as pd
 import pytest
 
-from kmviz.evaluation.papers import parts
+from kmviz.papers import parts
 
 
 @pytest.fixture

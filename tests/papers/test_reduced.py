@@ -2,11 +2,7 @@
 
 import numpy as np
 import pytest
-from sklearn.svm import SVC
-
-from kmviz import datasets
-from kmviz.evaluation.papers import reduced, reduced_digits
-from kmviz.evaluation.papers.reduced_digits import (
+from kmviz.papers.reduced_digits import (
     COST,
     KERNEL,
     _trained,
@@ -16,8 +12,12 @@ from kmviz.evaluation.papers.reduced_digits import (
     together,
     unit_length,
 )
+from sklearn.svm import SVC
+
+from kmviz import datasets
 from kmviz.machines import KernelMachine
 from kmviz.methods.progress import listening, report
+from kmviz.papers import reduced, reduced_digits
 
 
 def ours(frame, measure):

@@ -2,7 +2,7 @@
 
 import pytest
 
-from kmviz.evaluation.papers import reduced_budget, svtree, svtree_data, svtree_turns
+from kmviz.papers import reduced_budget, svtree, svtree_data, svtree_turns
 
 
 def test_published_rows_are_whole():

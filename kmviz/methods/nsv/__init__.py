@@ -36,6 +36,5 @@ Departures
 """
 
 from kmviz.methods.nsv.classifier import NSVClassifier
-from kmviz.methods.nsv.generated import challenging_rows
 
-__all__ = ["NSVClassifier", "challenging_rows"]
+__all__ = ["NSVClassifier"]

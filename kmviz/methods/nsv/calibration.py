@@ -21,7 +21,6 @@ from kmviz.loops.threads import over_items
 from kmviz.machines import KernelMachine
 from kmviz.methods.base import BinaryProblem
 from kmviz.methods.nsv.folds import Fold, Products, Trained, products_of, train_folds
-from kmviz.methods.nsv.generated import challenging_rows
 from kmviz.methods.nsv.linear import Filter, train_filter
 from kmviz.methods.nsv.tables import known_form
 from kmviz.methods.progress import report
@@ -60,7 +59,7 @@ class Calibrator:
 
     Parameters
     ----------
-    calibration : {"cross_fit", "left_out", "train", "generated"}
+    calibration : {"cross_fit", "left_out", "train"}
     linear_filter : bool
     random_state : int or RandomState
     n_folds : int
@@ -90,11 +89,7 @@ class Calibrator:
             return linear, [Part(problem.machine, linear, given)]
         if problem.y is None:
             return linear, self._unseen(problem, linear, outputs)
-        parts = [Part(problem.machine, linear, problem.X)]
-        if self.calibration == "generated":
-            made = challenging_rows(problem.machine, problem.X, len(problem.X), self.random_state)
-            parts.append(Part(problem.machine, linear, made))
-        return linear, parts
+        return linear, [Part(problem.machine, linear, problem.X)]
 
     def _outputs(self, machine: KernelMachine, X: NDArray[Any]) -> NDArray[Any] | None:
         """The machine's outputs, which a filter is scaled to; float32 is exact enough."""

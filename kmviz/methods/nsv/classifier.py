@@ -75,11 +75,10 @@ class NSVClassifier(MachineClassifier):
         Whether the sum starts from -b, as published, or from the approximation of all terms; or
         from that, after up to 160 reduced vectors have decided what they can. "reduced" is the
         fastest on machines of many vectors and columns. Both go beyond the paper.
-    calibration : {"cross_fit", "left_out", "train", "generated"}, default="cross_fit"
+    calibration : {"cross_fit", "left_out", "train"}, default="cross_fit"
         Which rows set the thresholds when only training rows are at hand: left-out tenths, one
-        left-out tenth (a second machine to train and not ten, for slow ones), the training rows
-        (as published), or these and generated rows that challenge the thresholds (section 5.2).
-        No choice where the machine is frozen or `X_calibration` is given.
+        left-out tenth (a second machine to train and not ten, for slow ones), or the training
+        rows (as published). No choice where the machine is frozen or `X_calibration` is given.
     margin : float, default=None
         a: thresholds move out by a times the scatter of f - g_k. None is 0, and .25 (from empty)
         or .5 (from elsewhere) for cross-fitted ones.
@@ -90,7 +89,7 @@ class NSVClassifier(MachineClassifier):
     confidence : float, default=0.95
         The confidence of that promise.
     random_state : int, RandomState or None, default=None
-        Deals rows into folds and halves, and picks generated rows.
+        Deals rows into folds and halves.
 
     Attributes
     ----------
@@ -141,7 +140,7 @@ class NSVClassifier(MachineClassifier):
         "n_components": [Interval(Integral, 1, None, closed="left")],
         "linear_filter": ["boolean"],
         "start": [StrOptions({"empty", "approximate", "reduced"})],
-        "calibration": [StrOptions({"cross_fit", "left_out", "train", "generated"})],
+        "calibration": [StrOptions({"cross_fit", "left_out", "train"})],
         "margin": [Interval(Real, 0, None, closed="both"), None],
         "max_disagreement": [Interval(Real, 0, 1, closed="neither"), None],
         "confidence": [Interval(Real, 0, 1, closed="neither")],

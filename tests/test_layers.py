@@ -16,7 +16,7 @@ ORDER = [
     {"traces"},
     {"methods"},
     {"io"},
-    {"evaluation"},
+    {"evaluation", "papers"},
     {"charts", "cli"},
     {"ui"},
     {"pages"},

@@ -75,7 +75,7 @@ def test_large_sets_run_side_by_side_on_the_same_test_rows(monkeypatch, brief):
     monkeypatch.setattr(falk, "_scored", noted)
     monkeypatch.setattr(falk, "large_rows", lambda name, n: rows_of(name, n, 1000))
     result = falk.large.__wrapped__("checker-b", 1000)
-    assert set(result.index) == set(falk.LARGE_METHODS)
+    assert set(result.index) == set(falk.TABLE_5["checker-b"])
     assert (result["accuracy"] > 0.8).all()
     assert result.loc["FaLK-SVM", "train"] < result.loc["FaLK-SVMl", "train"]
     assert len(asked) == 1

@@ -9,11 +9,10 @@ from typing import Any
 
 import numpy as np
 from sklearn.pipeline import Pipeline
-from sklearn.utils import _safe_indexing, check_array, check_random_state
+from sklearn.utils import _safe_indexing, check_random_state
 from sklearn.utils.validation import _num_samples, check_is_fitted
 
 from kmviz.evaluation.fidelity import disagreement
-from kmviz.evaluation.sampling import chances, dissimilarity, weighted_interval
 from kmviz.io.table import TableClassifier
 
 
@@ -32,14 +31,12 @@ class Audit:
     disagreements : int
         How many of them differed.
     rate : float
-        The estimated disagreement: their share, each weighted by how rarely it is drawn.
+        Their share.
     low, high : float
         The two-sided confidence interval of the true rate, which holds at every sample size.
     confidence : float
     promised : float or None
         The rate that was promised, None if nothing was.
-    sampling : {"even", "dissimilar"}
-        Whether every query was as likely to be drawn.
     exceeded : bool
         Whether even `low` is above what was promised.
     """
@@ -51,18 +48,14 @@ class Audit:
     high: float
     confidence: float
     promised: float | None
-    sampling: str = "even"
 
     @property
     def exceeded(self) -> bool:
         return self.promised is not None and self.low > self.promised
 
     def __str__(self) -> str:
-        unlike = (
-            "" if self.sampling == "even" else ", drawn by how unlike the training rows they are"
-        )
         return (
-            f"{self.disagreements} of {self.rows} audited answers{unlike} differ: {self.rate:.3%}, "
+            f"{self.disagreements} of {self.rows} audited answers differ: {self.rate:.3%}, "
             f"between {self.low:.3%} and {self.high:.3%} with {self.confidence:.0%} confidence"
         )
 
@@ -74,7 +67,6 @@ def audit(
     random_state: Any = None,
     *,
     confidence: float = 0.95,
-    X_train: Any = None,
 ) -> Audit:
     """Ask the model that a fast classifier replaces about a sample of queries.
 
@@ -94,12 +86,6 @@ def audit(
     random_state : int, RandomState or None
         Which rows those are.
     confidence : float, default=0.95
-    X_train : array or frame of shape (n_train, d), optional
-        Rows the model was trained on, or some of them. Queries are then drawn, with replacement,
-        half evenly and half in proportion to how unlike these they are (their mean squared
-        distance, in scatters of each column): where the fast answers are least tested. A draw
-        counts the less the likelier it was, so that the rate stays that of all queries.
-        DeCoste and Mazzoni (2003, 5.2) suggest such checks; the rule is ours.
 
     Returns
     -------
@@ -124,14 +110,11 @@ def audit(
         raise ValueError(f"share must be above 0 and at most 1; got {share!r}.")
     if not 0 < confidence < 1:
         raise ValueError(f"confidence is a share between 0 and 1; got {confidence!r}.")
-    given = clf
     clf, X = _unwrapped(clf, X)
     check_is_fitted(clf)
     rng, size = check_random_state(random_state), ceil(share * _num_samples(X))
-    if X_train is None:
-        result = _evenly(clf, X, size, rng, confidence)
-    else:
-        result = _by_dissimilarity(clf, X, _unwrapped(given, X_train)[1], size, rng, confidence)
+    rows = _safe_indexing(X, np.sort(rng.choice(_num_samples(X), size=size, replace=False)))
+    result = _counted(clf, rows, confidence)
     if result.exceeded:
         warnings.warn(
             f"{result}, above the {result.promised:.3%} that was promised. The queries may have "
@@ -142,46 +125,17 @@ def audit(
     return result
 
 
-def _evenly(clf: Any, X: Any, size: int, rng: Any, confidence: float) -> Audit:
-    """Audit a simple random sample."""
-    rows = _safe_indexing(X, np.sort(rng.choice(_num_samples(X), size=size, replace=False)))
+def _counted(clf: Any, rows: Any, confidence: float) -> Audit:
+    """Count the differing answers of a simple random sample."""
     found = disagreement(*_both(clf, rows), confidence)
     return Audit(
-        rows=size,
+        rows=int(found["queries"]),
         disagreements=int(found["disagreements"]),
         rate=found["disagreement"],
         low=found["disagreement_low"],
         high=found["disagreement_high"],
         confidence=confidence,
         promised=_promised(clf),
-    )
-
-
-def _by_dissimilarity(
-    clf: Any, X: Any, X_train: Any, size: int, rng: Any, confidence: float
-) -> Audit:
-    """Audit queries drawn by how unlike the training rows they are."""
-    scores = dissimilarity(check_array(X), check_array(X_train))
-    probable = chances(scores)
-    drawn = np.sort(rng.choice(len(probable), size=size, p=probable))
-    asked, place = np.unique(drawn, return_inverse=True)
-    rows = _safe_indexing(X, asked)
-    answers, own = _both(clf, rows)
-    differ = (answers != own)[place]
-    # A draw that differs stands for 1 / (n p) queries: their mean is the rate of all (Hansen and
-    # Hurwitz 1943).
-    values = differ / (len(probable) * probable[drawn])
-    largest = 1.0 / (len(probable) * probable.min())
-    low, high = weighted_interval(values / largest, confidence)
-    return Audit(
-        rows=size,
-        disagreements=int(differ.sum()),
-        rate=float(values.mean()),
-        low=largest * low,
-        high=min(1.0, largest * high),
-        confidence=confidence,
-        promised=_promised(clf),
-        sampling="dissimilar",
     )
 
 

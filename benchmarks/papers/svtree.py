@@ -173,12 +173,11 @@ def trees(
     published = SVTreeClassifier(frozen, random_state=0).fit(X)
     mean = float(published.steps(X).mean())
     budget = ceil(mean)
-    stem = ReducedSetClassifier(frozen, n_vectors=round(choice.stem * budget), random_state=0)
-    made = stem.fit(X).machine_
+    size = round(choice.stem * budget)
     found = {
         "tree": published,
         "improved tree": _improved(frozen, mean, choice.stem, choice.fading).fit(X),
-        "tree with reduced set": _improved(frozen, mean, choice.stem, choice.fading, made).fit(X),
+        "tree with reduced set": _improved(frozen, mean, choice.stem, choice.fading, size).fit(X),
     }
     figures: dict[str, float] = {"budget": budget}
     for name, clf in found.items():
@@ -205,7 +204,7 @@ def sparse_machines(
 
 
 def _improved(
-    frozen: Any, mean: float, stem: float, fading: float, candidates: Any = None
+    frozen: Any, mean: float, stem: float, fading: float, candidates: int | None = None
 ) -> SVTreeClassifier:
     """Return an improved tree whose training rows ask no more than `mean` values on average."""
     return SVTreeClassifier(

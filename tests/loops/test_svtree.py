@@ -23,6 +23,10 @@ def a_tree(kernel, n=120, m=15, d=4, seed=0):
     return assemble(grown, kernel, machine.vectors, machine.bias), rng.normal(size=(50, d))
 
 
+def coefficients_to(tree, node):
+    return tree.coefficients[tree.start[node] : tree.start[node] + tree.depth[node]]
+
+
 def plain_walk(tree, x):
     """Definition 2, word for word."""
     node, path, values = 0, [], []
@@ -32,7 +36,7 @@ def plain_walk(tree, x):
         values.append(value)
         left = tree.weight[node] * value <= tree.threshold[node]
         node = tree.children_left[node] if left else tree.children_right[node]
-    return tree.offset[path[-1]] + tree.path_coefficients(path[-1]) @ values, path
+    return tree.offset[path[-1]] + coefficients_to(tree, path[-1]) @ values, path
 
 
 @pytest.mark.parametrize("kernel", KERNELS, ids=lambda k: type(k).__name__)

@@ -175,4 +175,4 @@ def test_children_explain_no_less_than_their_parent(which):
             below = sum(b.residual @ b.residual for b in children)
             assert below <= branch.residual @ branch.residual * 1.02 + 1e-9
     tree = assemble(grown, None, np.empty((12, 1)), 0.0)
-    assert tree.n_rows[tree.is_leaf].sum() == 90
+    assert tree.n_rows[tree.children_left < 0].sum() == 90

@@ -15,8 +15,8 @@ Departures
   it asks one more column without splitting, as long as that explains more.
 - The sum leaves out the bias; the answer is its sign after -b is added.
 - No output is larger than the exact machine's largest on the rows that the tree was grown on.
-- `split="exact"`, `refit="path"`, `stem`, `candidates`, `certain`, `fading` and `max_mean` are not
-  in the paper.
+- `split="exact"`, `refit="path"`, `stem`, `candidates`, `fading` and `max_mean` are not in the
+  paper.
 - Problem 1 asks for a subset of the vectors for each query, whatever picks it; the paper mentions
   the subset of the nearest training row, found by a neighbour search, and sets it aside for what
   that search costs. It is left out here too: trees alone (Problem 2) are built.
@@ -35,7 +35,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.sparse import csr_array, hstack
 from sklearn.base import BaseEstimator
-from sklearn.utils import check_array, check_random_state
+from sklearn.utils import check_random_state
 from sklearn.utils._param_validation import Interval, StrOptions
 from sklearn.utils.validation import check_is_fitted
 
@@ -81,13 +81,9 @@ class SVTreeClassifier(MachineClassifier):
         Most kernel values on a path. None leaves it to `min_rows`.
     scale_columns : bool, default=True
         Section 4.3: scale each column to fit best. `refit="path"` always does.
-    candidates : int, array of shape (k, d) or KernelMachine, default=None
-        Further vectors that nodes may ask beside the machine's own: a stem asks these first. A
-        number takes a reduced set of so many vectors, found for each machine. Others are rows as
-        the machine reads them.
-    certain : float, default=None
-        Do not split a node whose training rows are all answered with the exact machine's sign
-        by at least this margin. None splits them all the same.
+    candidates : int, default=None
+        A reduced set of so many vectors, which nodes may evaluate beside the machine's own; a stem
+        takes these first.
     fading : float, default=0.1
         With `refit="path"`: how much a row that left the path one split ago still counts in its
         fit; two splits ago, the square of it. More steadies nodes of few rows.
@@ -138,13 +134,7 @@ class SVTreeClassifier(MachineClassifier):
         "min_rows": [Interval(Integral, 0, None, closed="left")],
         "max_height": [Interval(Integral, 1, None, closed="left"), None],
         "scale_columns": ["boolean"],
-        "candidates": [
-            Interval(Integral, 1, None, closed="left"),
-            "array-like",
-            KernelMachine,
-            None,
-        ],
-        "certain": [Interval(Real, 0, None, closed="left"), None],
+        "candidates": [Interval(Integral, 1, None, closed="left"), None],
         "fading": [Interval(Real, 0, 1, closed="both")],
         "max_mean": [Interval(Real, 1, None, closed="left"), None],
         "random_state": ["random_state"],
@@ -159,8 +149,7 @@ class SVTreeClassifier(MachineClassifier):
         min_rows: int = 5,
         max_height: int | None = None,
         scale_columns: bool = True,
-        candidates: Any = None,
-        certain: float | None = None,
+        candidates: int | None = None,
         fading: float = 0.1,
         max_mean: float | None = None,
         random_state: Any = None,
@@ -173,7 +162,6 @@ class SVTreeClassifier(MachineClassifier):
         self.max_height = max_height
         self.scale_columns = scale_columns
         self.candidates = candidates
-        self.certain = certain
         self.fading = fading
         self.max_mean = max_mean
         self.random_state = random_state
@@ -307,12 +295,7 @@ class SVTreeClassifier(MachineClassifier):
     def _refuse_combinations(self) -> None:
         if self.split != "balanced":
             return
-        for name, paper in (
-            ("refit", "column"),
-            ("stem", 0.0),
-            ("certain", None),
-            ("max_mean", None),
-        ):
+        for name, paper in (("refit", "column"), ("stem", 0.0), ("max_mean", None)):
             if getattr(self, name) != paper:
                 raise ValueError(
                     f"split='balanced' is the paper's Algorithm 1, which knows no {name}: leave "
@@ -349,26 +332,15 @@ class SVTreeClassifier(MachineClassifier):
         if height is None:  # splitting in halves takes log2(n / min_rows) nodes, the stem its share
             height = ceil((log2(max(n / max(self.min_rows, 1), 1)) + 1) / (1.0 - self.stem))
         stem = round(self.stem * height)
-        return Growth(search, self.min_rows, self.max_height, stem, self.certain, shared)
+        return Growth(search, self.min_rows, self.max_height, stem, shared)
 
     def _with_candidates(self, machine: KernelMachine) -> tuple[NDArray[Any], NDArray[np.float64]]:
-        """The machine's vectors and any further candidates, with their weights."""
-        given = self.candidates
-        if given is None:
+        """Return the vectors that nodes may evaluate, with their weights."""
+        if self.candidates is None:
             return machine.vectors, machine.beta
-        if isinstance(given, Integral):
-            given = _reduced(machine, int(given))
-        if isinstance(given, KernelMachine):
-            further, beta = given.vectors, given.beta
-        else:
-            further = check_array(given, dtype=machine.vectors.dtype, input_name="candidates")
-            beta = np.ones(len(further))
-        if further.shape[1] != machine.n_features:
-            raise ValueError(
-                f"candidates have {further.shape[1]} columns, the machine's vectors have "
-                f"{machine.n_features}: give them as rows that the machine reads."
-            )
-        return np.vstack([machine.vectors, further]), np.concatenate([machine.beta, beta])
+        added = _reduced(machine, self.candidates)
+        vectors = np.vstack([machine.vectors, added.vectors])
+        return vectors, np.concatenate([machine.beta, added.beta])
 
 
 def _reduced(machine: KernelMachine, n: int) -> KernelMachine:

@@ -178,9 +178,6 @@ class Growth:
     max_height : int or None
     stem : int
         Nodes from the root down that ask without splitting.
-    certain : float or None
-        A node is not split where each of its rows is answered with the exact machine's sign, by
-        this much.
     shared : int
         The last so many columns are the stem's first choice.
     """
@@ -189,7 +186,6 @@ class Growth:
     min_rows: int
     max_height: int | None
     stem: int = 0
-    certain: float | None = None
     shared: int = 0
 
     def grow(self, fit: Fit, values: Floats, exact: Floats) -> list[tuple[Branch, int, float]]:
@@ -251,12 +247,7 @@ class Growth:
         if 1 < len(branch.rows) < 2 * smallest and len(branch.path) >= self.stem:
             return True  # too few for two sides
         target = exact[branch.rows]
-        if branch.residual @ branch.residual <= 1e-18 * (target @ target):
-            return True
-        output = target - branch.residual
-        return self.certain is not None and bool(
-            np.all(np.sign(target) * output >= max(self.certain, 1e-300))
-        )
+        return bool(branch.residual @ branch.residual <= 1e-18 * (target @ target))
 
 
 def assemble(

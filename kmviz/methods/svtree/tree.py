@@ -95,10 +95,6 @@ class SVTree:
         """Kernel values on the longest path."""
         return int(self.depth.max(initial=0))
 
-    @property
-    def is_leaf(self) -> NDArray[np.bool_]:
-        return self.children_left < 0
-
     def run(self, X: NDArray[Any], height: int | None = None) -> tuple[Floats, Ints]:
         """Return the output and the path length of each row, the tree cut at `height`."""
         height = self._capped(height)
@@ -195,17 +191,6 @@ class SVTree:
         names = "parent depth n_rows sv_index weight threshold children_left children_right"
         arrays = {name: getattr(self, name) for name in names.split()}
         return pd.DataFrame(arrays).rename_axis("node")
-
-    def path_to(self, node: int) -> list[int]:
-        """Return the nodes from the root to `node`."""
-        path = [int(node)]
-        while self.parent[path[0]] >= 0:
-            path.insert(0, int(self.parent[path[0]]))
-        return path
-
-    def path_coefficients(self, node: int) -> Floats:
-        """Return the coefficients of the kernel values on the way to `node`, root first."""
-        return self.coefficients[self.start[node] : self.start[node] + self.depth[node]]
 
     def _level_by_level(self, X: NDArray[Any], nodes: Ints, values: Floats) -> None:
         """Ask the kernel about the rows of each node together, and about nothing else."""

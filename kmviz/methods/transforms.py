@@ -146,42 +146,6 @@ class Straighten:
         return like(X, upright)
 
 
-@dataclass(frozen=True)
-class FlipSign:
-    """Change the sign of some columns, for problems that are symmetric in them.
-
-    Examples
-    --------
-    >>> from kmviz.methods.transforms import FlipSign
-    >>> FlipSign((1,))([[1.0, 2.0]])
-    array([[ 1., -2.]])
-    """
-
-    columns: tuple[int, ...]
-
-    def __call__(self, X: Any) -> Any:
-        rows = np.array(X)
-        rows[:, list(self.columns)] *= -1
-        return like(X, rows)
-
-
-@dataclass(frozen=True)
-class Permute:
-    """Put columns in another order, for features that could change places.
-
-    Examples
-    --------
-    >>> from kmviz.methods.transforms import Permute
-    >>> Permute((1, 0))([[1.0, 2.0]])
-    array([[2., 1.]])
-    """
-
-    order: tuple[int, ...]
-
-    def __call__(self, X: Any) -> Any:
-        return like(X, np.asarray(X)[:, list(self.order)])
-
-
 def shifts(image_shape: tuple[int, int], pixels: int) -> list[Shift]:
     """Return the shifts by so many pixels in the four directions."""
     height, width = image_shape

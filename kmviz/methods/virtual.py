@@ -8,11 +8,9 @@ Departures
 ----------
 - The support vectors themselves stay beside their copies (`keep_original=False` leaves them
   out, as the paper's system did).
-- Any transform may be given; `kmviz.methods.transforms` has shifts of images, the rotations and the
-  changes of line thickness that the paper's discussion names, changes of sign and permutations of
-  columns. `Straighten`, also there, is for a pipeline before the machine.
-- `inside_margin=True` follows another remark of its discussion, that only some virtual support
-  vectors say anything new about the boundary.
+- Any transform may be given; `kmviz.methods.transforms` has shifts of images, and the rotations and
+  the changes of line thickness that the paper's discussion names. `Straighten`, also there, is
+  for a pipeline before the machine.
 - With more than two classes one model is trained on the copies of all its support vectors: a
   machine also sees copies of rows that carry other machines only. The paper retrains each machine
   on its own. `OneVsRestClassifier(SVC())` gives the paper's one machine for each class.
@@ -37,7 +35,6 @@ from sklearn.utils import _safe_indexing
 from sklearn.utils._param_validation import Interval
 from sklearn.utils.validation import validate_data
 
-from kmviz.machines import KernelMachine
 from kmviz.machines.reading import support_vectors
 from kmviz.machines.unwrap import last_step
 from kmviz.methods.base import FLOATS, BinaryProblem, MachineClassifier
@@ -68,10 +65,6 @@ class VirtualSVClassifier(MachineClassifier):
     keep_original : bool, default=True
         Whether the support vectors stay beside their copies. Training rows that are no support
         vectors are dropped, as in the paper.
-    inside_margin : bool, default=False
-        Of the copies, train on those alone that the first machine has inside its margin or on the
-        wrong side, y f(x) < 1 (with several classes: in one of the pairs of their class). Fewer
-        rows, about the same machine; beyond the paper.
 
     Attributes
     ----------
@@ -87,10 +80,9 @@ class VirtualSVClassifier(MachineClassifier):
     >>> import numpy as np
     >>> from sklearn.svm import SVC
     >>> from kmviz import VirtualSVClassifier
-    >>> from kmviz.methods.transforms import FlipSign
     >>> rng = np.random.default_rng(0)
     >>> X = rng.normal(size=(60, 2)); y = np.abs(X[:, 0]) > 0.7
-    >>> clf = VirtualSVClassifier(SVC(C=10), transforms=[FlipSign((0,))]).fit(X, y)
+    >>> clf = VirtualSVClassifier(SVC(C=10), transforms=[lambda X: X * [-1, 1]]).fit(X, y)
     >>> bool((clf.predict(X) == clf.predict(X * [-1, 1])).mean() > 0.95)
     True
     """
@@ -103,7 +95,6 @@ class VirtualSVClassifier(MachineClassifier):
         "shift": [Interval(Integral, 0, None, closed="left")],
         "transforms": [list, tuple, callable, None],
         "keep_original": ["boolean"],
-        "inside_margin": ["boolean"],
     }
 
     def __init__(
@@ -113,14 +104,12 @@ class VirtualSVClassifier(MachineClassifier):
         shift: int = 1,
         transforms: Any = None,
         keep_original: bool = True,
-        inside_margin: bool = False,
     ) -> None:
         self.estimator = estimator
         self.image_shape = image_shape
         self.shift = shift
         self.transforms = transforms
         self.keep_original = keep_original
-        self.inside_margin = inside_margin
 
     def fit(self, X: ArrayLike, y: ArrayLike | None = None) -> VirtualSVClassifier:
         """Train, transform the support vectors, train again.
@@ -145,7 +134,7 @@ class VirtualSVClassifier(MachineClassifier):
         if transforms := self._transforms(columns):
             report(0.3, "training on virtual support vectors")
             rows, labels = self._frozen_support(X) if frozen else self._support(X, y)
-            rows, labels = self._virtual(rows, labels, transforms, originals)
+            rows, labels = _transformed_copies(rows, labels, transforms, self.keep_original)
             problems = self._retrained(self._transformed(rows), labels)
         self.original_ = originals[0] if len(self.classes_) == 2 else originals
         return self._prepare(problems)
@@ -229,45 +218,6 @@ class VirtualSVClassifier(MachineClassifier):
             "or the estimator unfrozen."
         )
 
-    def _virtual(
-        self,
-        rows: Any,
-        labels: NDArray[Any],
-        transforms: list[Transform],
-        originals: list[KernelMachine],
-    ) -> tuple[Any, NDArray[Any]]:
-        """Return the rows of the second training."""
-        copies, classes = ([rows], [labels]) if self.keep_original else ([], [])
-        for transform in transforms:
-            copy = transform(rows.copy())  # which it may write to
-            if np.shape(copy) != np.shape(rows):
-                raise ValueError(
-                    f"transforms must keep the shape of their rows: {transform!r} made "
-                    f"{np.shape(copy)} of {np.shape(rows)}."
-                )
-            copy = copy if hasattr(copy, "iloc") else like(rows, copy)
-            taken = np.arange(len(labels))
-            if self.inside_margin:
-                taken = self._inside(self._transformed(copy), labels, originals)
-            copies.append(_safe_indexing(copy, taken))
-            classes.append(labels[taken])
-        kept = np.concatenate(classes)
-        if missing := set(np.unique(labels)) - set(kept):
-            raise ValueError(
-                f"inside_margin=True leaves no row of class {min(missing, key=str)!r}: none of its "
-                "copies lies inside the margin. Set keep_original=True or inside_margin=False."
-            )
-        return _stacked(copies), kept
-
-    def _inside(
-        self, rows: NDArray[Any], labels: NDArray[Any], originals: list[KernelMachine]
-    ) -> NDArray[np.intp]:
-        """Return which rows the first machine has inside its margin, or on the wrong side."""
-        inside = np.zeros(len(labels), dtype=bool)
-        for machine, side in zip(originals, self._sides(labels), strict=True):
-            inside |= (side != 0) & (side * machine.decision_function(rows) < 1.0)
-        return np.flatnonzero(inside)
-
     def _retrained(self, rows: NDArray[Any], labels: NDArray[Any]) -> list[BinaryProblem]:
         """Train the last step anew; the steps before it stay as the first training left them."""
         self.n_virtual_ = len(labels)
@@ -277,6 +227,22 @@ class VirtualSVClassifier(MachineClassifier):
             last = Pipeline([*self.preprocessing_.steps, ("machine", last)])
         self.estimator_ = last
         return self._problems(rows, labels, given)
+
+
+def _transformed_copies(
+    rows: Any, labels: NDArray[Any], transforms: list[Transform], keep_original: bool
+) -> tuple[Any, NDArray[Any]]:
+    """Return the rows of the second training, and their classes."""
+    copies = [rows] if keep_original else []
+    for transform in transforms:
+        copy = transform(rows.copy())  # which it may write to
+        if np.shape(copy) != np.shape(rows):
+            raise ValueError(
+                f"transforms must keep the shape of their rows: {transform!r} made "
+                f"{np.shape(copy)} of {np.shape(rows)}."
+            )
+        copies.append(copy if hasattr(copy, "iloc") else like(rows, copy))
+    return _stacked(copies), np.tile(labels, len(copies))
 
 
 def _stacked(copies: list[Any]) -> Any:

@@ -23,7 +23,7 @@ from kmviz import (
 )
 from kmviz.kernels import RBF, Normalized, Polynomial
 from kmviz.machines import KernelMachine
-from kmviz.methods.rivals import lasvm, ramp
+from kmviz.methods.rivals import bagged, lasvm, ramp
 
 X, Y = make_moons(300, noise=0.3, random_state=0)
 QUERIES, TRUTH = make_moons(500, noise=0.3, random_state=1)
@@ -105,8 +105,9 @@ def test_the_majority_of_the_bags_decides():
         assert clf.predict(x[None])[0] == (trace.vote.sum() > 0)
 
 
-def test_one_bag_of_all_rows_votes_as_the_svc():
-    clf = BaggedSVMClassifier(1, 1.0, bootstrap=False).fit(X, Y)
+def test_one_bag_of_all_rows_votes_as_the_svc(monkeypatch):
+    monkeypatch.setattr(bagged, "subsample", lambda side, *_: np.arange(len(side)))
+    clf = BaggedSVMClassifier(1, 1.0).fit(X, Y)
     svc = SVC().fit(X, Y)
     np.testing.assert_array_equal(clf.predict(QUERIES), svc.predict(QUERIES))
     np.testing.assert_allclose(

@@ -51,9 +51,8 @@ class BaggedSVMClassifier(RivalClassifier):
     n_estimators : int, default=101
         SVMs for each pair of classes; an odd number has no ties.
     max_samples : int or float, default=0.05
-        Rows of a bag: a count (SVM-B) or a share of the training rows (SVM-Bs).
-    bootstrap : bool, default=True
-        Whether a bag is drawn with replacement.
+        Rows of a bag, drawn with replacement: a count (SVM-B) or a share of the training rows
+        (SVM-Bs).
     kernel : {"rbf", "linear", "poly"} or kernel of `kmviz.kernels`, default="rbf"
     C : float, default=1.0
     gamma : {"scale", "auto"} or float, default="scale"
@@ -91,7 +90,6 @@ class BaggedSVMClassifier(RivalClassifier):
         **POLYNOMIAL,
         "n_estimators": [Interval(Integral, 1, None, closed="left")],
         "max_samples": AMOUNT,
-        "bootstrap": ["boolean"],
         "random_state": ["random_state"],
     }
 
@@ -99,7 +97,6 @@ class BaggedSVMClassifier(RivalClassifier):
         self,
         n_estimators: int = 101,
         max_samples: float = 0.05,
-        bootstrap: bool = True,
         kernel: Any = "rbf",
         C: float = 1.0,
         gamma: Any = "scale",
@@ -109,7 +106,6 @@ class BaggedSVMClassifier(RivalClassifier):
     ) -> None:
         self.n_estimators = n_estimators
         self.max_samples = max_samples
-        self.bootstrap = bootstrap
         self.kernel = kernel
         self.C = C
         self.gamma = gamma
@@ -121,7 +117,7 @@ class BaggedSVMClassifier(RivalClassifier):
         size = count_of(self.max_samples, len(X), least=2)
         bags = []
         for _ in range(self.n_estimators):
-            rows = subsample(side, size, self.bootstrap, random)
+            rows = subsample(side, size, True, random)
             bags.append(svc_machine(X[rows], side[rows], self.kernel_, self.C))
         return VoteEngine(bags, self.kernel_)
 

@@ -78,11 +78,8 @@ class LaSVMClassifier(RivalClassifier):
     epochs : int, default=2
         How often `fit` shows all rows. The paper shows them once, which is enough for many rows
         and may leave out too much of a few hundred. More passes reach the SVM itself.
-    finish : bool, default=True
-        Whether weight is moved at the end until no pair of the expansion violates by more than
-        `tol`. A stream that goes on needs none.
     tol : float, default=1e-3
-        Violations up to this are left.
+        At the end of `fit` and of each `partial_fit` no pair of the expansion violates by more.
     kernel : {"rbf", "linear", "poly"} or kernel of `kmviz.kernels`, default="rbf"
     C : float, default=1.0
     gamma : {"scale", "auto"} or float, default="scale"
@@ -119,7 +116,6 @@ class LaSVMClassifier(RivalClassifier):
         **SHARED,
         **POLYNOMIAL,
         "epochs": [Interval(Integral, 1, None, closed="left")],
-        "finish": ["boolean"],
         "tol": [Interval(Real, 0.0, None, closed="neither")],
         "random_state": ["random_state"],
     }
@@ -127,7 +123,6 @@ class LaSVMClassifier(RivalClassifier):
     def __init__(
         self,
         epochs: int = 2,
-        finish: bool = True,
         tol: float = 1e-3,
         kernel: Any = "rbf",
         C: float = 1.0,
@@ -137,7 +132,6 @@ class LaSVMClassifier(RivalClassifier):
         random_state: Any = None,
     ) -> None:
         self.epochs = epochs
-        self.finish = finish
         self.tol = tol
         self.kernel = kernel
         self.C = C
@@ -193,7 +187,7 @@ class LaSVMClassifier(RivalClassifier):
         work = Slots(old, X, side, self.kernel_)
         for _ in range(epochs):
             work.learn(random.permutation(len(X)) + len(old.rows), self.C, self.tol)
-        if self.finish and not work.finish(self.C, self.tol):
+        if not work.finish(self.C, self.tol):
             warnings.warn(
                 "Finishing was given up before every violation was below tol; the machine is that "
                 "far. Scale the columns, lower C or raise tol.", ConvergenceWarning, stacklevel=3,

@@ -38,6 +38,9 @@ JITTER = 1e-10
 #: All weights are fitted when their number has grown by this factor.
 GROWTH = 2.0 ** (1.0 / 3.0)
 
+#: Rows drawn for each choice: the best of 59 is among the best twentieth with probability .95.
+CANDIDATES = 59
+
 
 class SparseSVMClassifier(RivalClassifier):
     """An L2-SVM over few training rows that are chosen greedily.
@@ -47,9 +50,6 @@ class SparseSVMClassifier(RivalClassifier):
     n_vectors : int or float, default=100
         Basis vectors at most: a count, or a share of the training rows. As many as rows is the
         L2-SVM itself.
-    n_candidates : int, default=59
-        Rows drawn at random for each choice; the best of 59 is with probability .95 among the
-        best twentieth.
     max_iter : int, default=100
         Newton steps for each fit of all weights.
     kernel : {"rbf", "linear", "poly"} or kernel of `kmviz.kernels`, default="rbf"
@@ -83,7 +83,6 @@ class SparseSVMClassifier(RivalClassifier):
         **SHARED,
         **POLYNOMIAL,
         "n_vectors": AMOUNT,
-        "n_candidates": [Interval(Integral, 1, None, closed="left")],
         "max_iter": [Interval(Integral, 1, None, closed="left")],
         "random_state": ["random_state"],
     }
@@ -91,7 +90,6 @@ class SparseSVMClassifier(RivalClassifier):
     def __init__(
         self,
         n_vectors: float = 100,
-        n_candidates: int = 59,
         max_iter: int = 100,
         kernel: Any = "rbf",
         C: float = 1.0,
@@ -101,7 +99,6 @@ class SparseSVMClassifier(RivalClassifier):
         random_state: Any = None,
     ) -> None:
         self.n_vectors = n_vectors
-        self.n_candidates = n_candidates
         self.max_iter = max_iter
         self.kernel = kernel
         self.C = C
@@ -133,7 +130,7 @@ class SparseSVMClassifier(RivalClassifier):
         next_fit = 1.0
         for k in range(size):
             left = np.setdiff1d(np.arange(len(X)), basis, assume_unique=True)
-            drawn = random.choice(left, min(self.n_candidates, len(left)), replace=False)
+            drawn = random.choice(left, min(CANDIDATES, len(left)), replace=False)
             values = np.asarray(self.kernel_(X, X[drawn]), dtype=np.float64)
             error = _error(K[:, :k], side, theta)
             slope = values[basis].T @ theta[:-1] + self.C * (values.T @ error)

@@ -10,11 +10,11 @@ from typing import Any
 import pandas as pd
 
 from kmviz.cli import data as data_command
-from kmviz.cli.console import BadInput, Console
+from kmviz.cli.console import Console
 from kmviz.cli.files import safe_cell
 from kmviz.cli.machine import machine
 from kmviz.evaluation.advice import advice
-from kmviz.evaluation.compare import COLUMNS, as_table, compare_rows
+from kmviz.evaluation.compare import as_table, compare_rows
 from kmviz.io.whole import check_place, written_whole
 
 SHOWN = {
@@ -38,9 +38,6 @@ def add_to(commands: Any) -> None:
     parser.add_argument("--methods", help="comma-separated names (default: all)")
     parser.add_argument("--no-time", action="store_true", help="leave the times out")
     parser.add_argument("--out", type=Path, help="write the whole table as CSV")
-    parser.add_argument(
-        "--resume", action="store_true", help="keep the finished rows of an earlier --out file"
-    )
     parser.set_defaults(run=run)
 
 
@@ -48,7 +45,6 @@ def run(options: argparse.Namespace, console: Console) -> int:
     """Compare, print, advise; a run that is stopped keeps its finished rows in --out."""
     if options.out:
         check_place(options.out)
-    earlier = _earlier(options)
     given = data_command.read(options)
     data = given.data
     console.say(data.about)
@@ -58,7 +54,7 @@ def run(options: argparse.Namespace, console: Console) -> int:
     try:
         for name, row in compare_rows(
             estimator, data.X_train, data.y_train, data.X_test, data.y_test, names,
-            time=not options.no_time, resume=earlier,
+            time=not options.no_time,
         ):  # fmt: skip
             rows[name] = row
             if row["error"]:
@@ -71,26 +67,6 @@ def run(options: argparse.Namespace, console: Console) -> int:
     print()
     print(advice(table))
     return 0 if (table["error"] == "").any() else 1
-
-
-def _earlier(options: argparse.Namespace) -> pd.DataFrame | None:
-    if not options.resume:
-        return None
-    if not options.out:
-        raise BadInput("--resume needs --out, the table of the earlier run.")
-    if not options.out.exists():
-        return None
-    texts = {"note": "", "error": ""}
-    try:
-        table = pd.read_csv(options.out, index_col="method", dtype=dict.fromkeys(texts, str))
-    except ValueError:
-        table = pd.DataFrame()
-    if not set(COLUMNS) <= set(table.columns):
-        raise BadInput(
-            f"{options.out.name} is not the table of an earlier run; leave --resume out or name "
-            "another --out."
-        )
-    return table.fillna(texts)
 
 
 def _write(table: pd.DataFrame, path: Path) -> None:

@@ -39,14 +39,6 @@ TIMES = [
 BATCH_SECONDS = 0.5
 
 
-class Interrupted(progress.Cancelled):
-    """The comparison was cancelled; `table` holds the rows that were finished."""
-
-    def __init__(self, table: pd.DataFrame) -> None:
-        super().__init__(f"cancelled after {len(table)} rows")
-        self.table = table
-
-
 def compare(
     estimator: Any,
     X_train: Any,
@@ -57,7 +49,6 @@ def compare(
     time: bool = True,
     *,
     repeats: int = 3,
-    resume: pd.DataFrame | None = None,
 ) -> pd.DataFrame:
     """Train, ask and time every method on the same data.
 
@@ -76,8 +67,6 @@ def compare(
         False leaves the times out (and is much faster).
     repeats : int
         Each time is the minimum of as many.
-    resume : DataFrame, optional
-        An earlier table: methods that stand in it without an error are not run again.
 
     Returns
     -------
@@ -93,11 +82,6 @@ def compare(
         `kmviz.methods.register.LARGE`). A method that fails has its `error` in its row; the others
         go on.
 
-    Raises
-    ------
-    Interrupted
-        When a progress listener raises `Cancelled`; its `table` can be given as `resume`.
-
     Examples
     --------
     >>> from kmviz import compare, datasets
@@ -109,15 +93,8 @@ def compare(
     """
     if isinstance(X_train, str | Mapping) or _holds_methods(X_train):
         raise TypeError("compare takes X_train second; name the methods with methods=[...].")
-    rows: dict[str, dict[str, Any]] = {}
-    try:
-        for name, row in compare_rows(
-            estimator, X_train, y_train, X_test, y_test, methods, time, repeats, resume
-        ):
-            rows[name] = row
-    except progress.Cancelled:
-        raise Interrupted(as_table(rows)) from None
-    return as_table(rows)
+    rows = compare_rows(estimator, X_train, y_train, X_test, y_test, methods, time, repeats)
+    return as_table(dict(rows))
 
 
 def as_table(rows: dict[str, dict[str, Any]]) -> pd.DataFrame:
@@ -136,7 +113,6 @@ def _holds_methods(given: Any) -> bool:
 def compare_rows(
     estimator: Any, X_train: Any, y_train: Any, X_test: Any, y_test: Any,
     methods: Methods | None = None, time: bool = True, repeats: int = 3,
-    resume: pd.DataFrame | None = None,
 ) -> Iterator[tuple[str, dict[str, Any]]]:  # fmt: skip
     """Yield each row of `compare` as soon as it is known, the exact machine's first."""
     made = {name: method for name, method in resolve(methods).items() if name != "exact"}
@@ -146,9 +122,6 @@ def compare_rows(
     progress.report(share / 2, "exact machine")
     yield "exact", bench.exact_row()
     for done, (name, method) in enumerate(made.items(), start=1):
-        if resume is not None and name in resume.index and not resume.loc[name, "error"]:
-            yield name, resume.loc[name].to_dict()
-            continue
         progress.report(done * share, name)
         with progress.part(done * share, (done + 1) * share, name):
             yield name, bench.measured(method)

@@ -139,8 +139,6 @@ BAD = [
     (["predict", "none.skops", "{table}", "--chunk", "0"], "--chunk"),
     (["predict", "{table}", "{table}"], "not a skops file"),
     (["compare", "{table}", "--methods", "nvs"], "No method is called"),
-    (["compare", "banana", "--resume"], "--out"),
-    (["compare", "{table}", "--resume", "--out", "{table}"], "not the table of an earlier run"),
     (["compare", "banana", "--out", "no/where/table.csv"], "no folder"),
     (["bench", "--only", "nothing"], "No benchmark"),
     (["app", "--port", "0"], "--port takes a number"),
@@ -171,7 +169,7 @@ def test_compare_looks_where_it_will_write_before_it_works(tmp_path, monkeypatch
     assert main(["-q", "compare", "banana", "--out", str(tmp_path)]) == 2
 
 
-def test_compare_prints_a_table_and_advice_and_resumes(table, tmp_path, capsys):
+def test_compare_prints_and_writes_a_table(table, tmp_path, capsys):
     out = tmp_path / "table.csv"
     common = ["-q", "compare", str(table), "--target", "kind", "--no-time", "--out", str(out)]
     assert main([*common, "--methods", "nsv,linear_svc"]) == 0
@@ -179,13 +177,6 @@ def test_compare_prints_a_table_and_advice_and_resumes(table, tmp_path, capsys):
     assert "linear_svc" in said
     written = pd.read_csv(out, index_col="method")
     assert written.index.tolist() == ["exact", "nsv", "linear_svc"]
-    written.loc["nsv", "accuracy"] = 0.125
-    written.to_csv(out)
-    assert main([*common, "--methods", "nsv, svtree", "--resume"]) == 0
-    assert capsys.readouterr().err == ""
-    again = pd.read_csv(out, index_col="method")
-    assert again.index.tolist() == ["exact", "nsv", "svtree"]
-    assert again.loc["nsv", "accuracy"] == 0.125, "kept"
 
 
 def test_sizes_and_cells():

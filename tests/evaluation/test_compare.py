@@ -15,7 +15,7 @@ import kmviz
 from kmviz import NSVClassifier, datasets
 from kmviz.evaluation.advice import advice, best_method
 from kmviz.evaluation.catalogue import family_of, resolve, settings, title_of, usual
-from kmviz.evaluation.compare import COLUMNS, Interrupted, trained
+from kmviz.evaluation.compare import COLUMNS, compare_rows, trained
 from kmviz.evaluation.peers import PEERS, installed
 from kmviz.evaluation.reference import baseline, reference
 from kmviz.kernels import RBF, Normalized, Polynomial
@@ -158,19 +158,16 @@ def test_columns_without_times_are_numbers_all_the_same(moons):
     assert table.select_dtypes("number").columns.tolist() == COLUMNS[:-2]
 
 
-def test_cancelling_keeps_the_finished_rows_and_resuming_goes_on(moons):
+def test_cancelling_stops_before_the_next_method(moons):
     def listener(share, text):
         if text.startswith("svtree"):
             raise progress.Cancelled
 
-    with pytest.raises(Interrupted) as caught, progress.listening(listener):
-        kmviz.compare(None, *moons, ["knn", "svtree"], time=False)
-    assert caught.value.table.index.tolist() == ["exact", "knn"]
-    partial = caught.value.table.assign(accuracy=[0.5, 0.25])
-    table = kmviz.compare(None, *moons, ["knn", "svtree"], time=False, resume=partial)
-    assert table.index.tolist() == ["exact", "knn", "svtree"]
-    assert table.loc["knn", "accuracy"] == 0.25, "kept, not measured again"
-    assert table.loc["exact", "accuracy"] > 0.5
+    rows = compare_rows(None, *moons, ["knn", "svtree"], time=False)
+    with progress.listening(listener):
+        assert [next(rows)[0], next(rows)[0]] == ["exact", "knn"]
+        with pytest.raises(progress.Cancelled):
+            next(rows)
 
 
 def test_progress_grows_to_the_end(moons):

@@ -140,7 +140,6 @@ BAD = [
     (["predict", "{table}", "{table}"], "not a skops file"),
     (["compare", "{table}", "--methods", "nvs"], "No method is called"),
     (["compare", "banana", "--out", "no/where/table.csv"], "no folder"),
-    (["bench", "--only", "nothing"], "No benchmark"),
     (["app", "--port", "0"], "--port takes a number"),
     (["dance"], "invalid choice"),
     ([], "required"),

@@ -1,4 +1,4 @@
-"""Virtual support vectors and reduced sets: speed, optimisation, size found by itself.
+"""Virtual support vectors and reduced sets: speed, optimisation.
 
 `tables(quick)` returns a frame a table. Times are CPU time on one thread, as ratios in one run.
 """
@@ -12,7 +12,6 @@ import numpy as np
 import pandas as pd
 from scipy.optimize import minimize
 from sklearn.frozen import FrozenEstimator
-from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import Normalizer
 from sklearn.svm import SVC
 
@@ -34,7 +33,6 @@ def tables(quick: bool) -> dict[str, pd.DataFrame]:
     return {
         "reduced_speed": speed(quick),
         "reduced_optimisation": optimisation(quick),
-        "reduced_auto": auto(quick),
         "reduced_shared": shared(quick),
     }
 
@@ -109,31 +107,6 @@ def optimisation(quick: bool) -> pd.DataFrame:
     frame = pd.DataFrame(rows, columns=columns)
     frame["times_slower"] = frame["seconds"] / frame["seconds"].iloc[0]
     return frame.drop(columns="seconds").set_index("optimiser")
-
-
-def auto(quick: bool) -> pd.DataFrame:
-    """`n_vectors="auto"`: the size found, and how often answers differ on the test rows."""
-    rows = []
-    for name in ("banana", "two_moons", "image", "twonorm", *(() if quick else ("mnist",))):
-        data = datasets.load(name, **({"pair": (3, 8), "n": 4000} if name == "mnist" else {}))
-        X, y = data.X_train[:3000], data.y_train[:3000]
-        pipe = make_pipeline(Normalizer(), SVC(C=10.0)) if name == "mnist" else SVC(C=10.0)
-        clf = ReducedSetClassifier(pipe, n_vectors="auto", random_state=0).fit(X, y)
-        exact = clf.estimator_.predict(data.X_test)
-        given = clf.predict(data.X_test)
-        rows.append(
-            {
-                "data": name,
-                "support_vectors": clf.original_.n_vectors,
-                "vectors": clf.machine_.n_vectors,
-                "rho": clf.rho_,
-                "disagreement": float(np.mean(exact != given)),
-                "promise": clf.promise_.rate,
-                "error_exact": float(np.mean(exact != data.y_test)),
-                "error_reduced": float(np.mean(given != data.y_test)),
-            }
-        )
-    return pd.DataFrame(rows).set_index("data")
 
 
 def shared(quick: bool) -> pd.DataFrame:

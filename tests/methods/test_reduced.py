@@ -1,7 +1,6 @@
 """Reduced sets: contract, recovery, parameters, thresholds, sequential answers."""
 
 import numpy as np
-import pandas as pd
 import pytest
 from sklearn.datasets import make_moons
 from sklearn.exceptions import NotFittedError
@@ -216,49 +215,15 @@ def test_bayes_threshold_errs_no_more_on_the_training_rows():
     assert agree[1] >= agree[0]
 
 
-def test_auto_finds_a_small_set_that_agrees():
-    rows, y = make_moons(1200, noise=0.2, random_state=3)
-    clf = ReducedSetClassifier(SVC(gamma=1.5), n_vectors="auto", random_state=0).fit(rows, y)
-    assert 2 <= clf.machine_.n_vectors <= clf.original_.n_vectors / 4
-    queries = make_moons(2000, noise=0.2, random_state=4)[0]
-    differ = (clf.decision_function(queries) > 0) != (clf.original_.decision_function(queries) > 0)
-    assert differ.mean() < 0.03
-    assert clf.promise_.rows == 150
-    assert 0 < clf.promise_.rate < 0.08
-    stricter = clf.set_params(max_disagreement=0.0).fit(rows, y)
-    assert stricter.machine_.n_vectors >= 4
-
-
-def test_auto_takes_a_table_with_names():
-    table = pd.DataFrame(X, columns=["a", "b"])
-    clf = ReducedSetClassifier(n_vectors="auto", random_state=0).fit(table, Y)
-    same = ReducedSetClassifier(n_vectors="auto", random_state=0).fit(X, Y)
-    np.testing.assert_array_equal(clf.decision_function(table), same.decision_function(X))
-    assert clf.promise_ == same.promise_
-
-
-def test_auto_says_that_it_needs_rows_to_hold_out():
-    auto = ReducedSetClassifier(SVC(), n_vectors="auto")
-    with pytest.raises(ValueError, match="n_vectors='auto' holds out rows"):
-        auto.fit(X[:4], [0, 1, 0, 1])
-    with pytest.raises(ValueError, match="n_vectors='auto' holds out rows"):
-        auto.fit(X, np.append(Y[1:], 2))  # one row of a third class
-    frozen = ReducedSetClassifier(FrozenEstimator(SVC().fit(X, Y)), n_vectors="auto")
-    with pytest.raises(ValueError, match="n_vectors='auto' holds out rows"):
+def test_sequential_says_that_it_needs_rows_to_hold_out():
+    sequential = ReducedSetClassifier(SVC(), sequential=True)
+    with pytest.raises(ValueError, match="sequential=True holds out rows"):
+        sequential.fit(X[:4], [0, 1, 0, 1])
+    with pytest.raises(ValueError, match="sequential=True holds out rows"):
+        sequential.fit(X, np.append(Y[1:], 2))  # one row of a third class
+    frozen = ReducedSetClassifier(FrozenEstimator(SVC().fit(X, Y)), sequential=True)
+    with pytest.raises(ValueError, match="sequential=True holds out rows"):
         frozen.fit(X[:1])
-
-
-def test_auto_keeps_the_machine_where_nothing_smaller_will_do():
-    rng = np.random.default_rng(0)
-    rows = rng.normal(size=(80, 6))
-    beta = np.where(np.arange(80) < 50, 1.0, -1.0)  # every row a world of its own, most positive
-    machine = KernelMachine(rows, beta, 0.0, RBF(30.0))
-    clf = ReducedSetClassifier(FrozenEstimator(_holding(machine)), n_vectors="auto")
-    clf.set_params(max_disagreement=0.0, random_state=0)
-    clf.estimator.estimator.n_features_in_ = 6
-    clf.fit(np.repeat(rows, 6, axis=0))
-    assert clf.machine_ is clf.original_
-    assert clf.rho_ == 0.0
 
 
 def test_one_method_over_another():
@@ -316,15 +281,6 @@ def test_a_stored_classifier_reads_its_own_choice(tmp_path):
         study.read(n_vectors=3)
 
 
-def test_another_size_says_nothing_of_what_was_proved():
-    rows, y = make_moons(1200, noise=0.2, random_state=3)
-    clf = ReducedSetClassifier(SVC(gamma=1.5), n_vectors="auto", random_state=0).fit(rows, y)
-    other = clf.study(QUERIES).classifier(n_vectors=2, threshold="bayes")
-    assert other.machine_.n_vectors == 2
-    assert not hasattr(other, "promise_")
-    assert hasattr(clf, "promise_")
-
-
 @pytest.mark.parametrize(
     ("params", "word"),
     [
@@ -337,7 +293,7 @@ def test_another_size_says_nothing_of_what_was_proved():
         ({"threshold": 0.3}, "threshold"),
         ({"sequential": "yes"}, "sequential"),
         ({"max_disagreement": -0.1}, "max_disagreement"),
-        ({"n_vectors": "auto", "every_size": True}, "every_size"),
+        ({"n_vectors": "auto"}, "n_vectors"),
         ({"method": "eigen"}, "degree 2"),
         ({"method": "fixed_point", "estimator": SVC(kernel="poly")}, "radial"),
     ],

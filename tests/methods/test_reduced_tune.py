@@ -99,10 +99,12 @@ def test_rows_that_judge_do_not_tune(tuned):
 
 def test_no_rows_that_prove_a_promise_tune():
     clf = ReducedSetClassifier(
-        FrozenEstimator(SVM), n_vectors="auto", max_disagreement=0.1, tune="margin", random_state=0
+        FrozenEstimator(SVM), n_vectors=6, sequential=True, tune="margin", random_state=0
     ).fit(X)
-    tuning = clf.engines_[0].tuning
-    assert len(tuning.rows) + len(tuning.held) + clf.promise_.rows == len(X)
+    tuning, proof = clf.engines_[0].tuning, clf.engines_[0].problem.proof
+    seen = {row.tobytes() for row in (*tuning.rows, *tuning.held)}
+    assert len(tuning.rows) + len(tuning.held) + len(proof) == len(X)
+    assert not any(row.tobytes() in seen for row in proof)
 
 
 def test_every_size_reads_as_a_fresh_fit():

@@ -19,7 +19,6 @@ Departures
   flat scale of a homogeneous kernel does not matter, and quadratic kernels with a constant have
   the closed solution of homogeneous ones.
 - `rho_` is relative: ||Psi - Psi'|| / ||Psi||.
-- `n_vectors="auto"` finds the size, by bisection on one path, from rows without labels.
 - `every_size=True` prepares all smaller sets as well; see `path`.
 - `sequential=True` stops early, after Romdhani et al. (2001); see `engine`.
 - `shared=True` lets the machines of several classes use each other's vectors; see `shared`.
@@ -37,7 +36,6 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from sklearn.base import BaseEstimator
 from sklearn.frozen import FrozenEstimator
-from sklearn.model_selection import train_test_split
 from sklearn.pipeline import Pipeline
 from sklearn.utils import check_random_state
 from sklearn.utils._param_validation import Interval, RealNotInt, StrOptions
@@ -46,8 +44,7 @@ from sklearn.utils.validation import check_is_fitted
 from kmviz.machines import KernelMachine
 from kmviz.machines.as_svc import as_svc
 from kmviz.methods.base import BinaryProblem, MachineClassifier
-from kmviz.methods.promise import Promise, distinct_misses, group_rows, upper_bound
-from kmviz.methods.reduced.engine import CONFIDENCE, ReducedEngine
+from kmviz.methods.reduced.engine import ReducedEngine
 from kmviz.methods.reduced.making import Making
 from kmviz.methods.reduced.sizing import HeldProblem, hold_out
 from kmviz.methods.reduced.study import ReducedStudy
@@ -65,10 +62,9 @@ class ReducedSetClassifier(MachineClassifier):
     estimator : estimator, default=None
         What trains the machine; None is `SVC()`. Give `FrozenEstimator(svc)` to reduce a
         trained one. `GridSearchCV` over `estimator__C` needs it given.
-    n_vectors : float, int or "auto", default=0.1
-        A share of the machine's vectors (at least two, one for each side), a number of vectors,
-        or "auto": the fewest whose answers differ from the machine's on at most
-        `max_disagreement` of held-out rows. The paper's is 0.02.
+    n_vectors : float or int, default=0.1
+        A share of the machine's vectors (at least two, one for each side), or a number of
+        vectors. The paper's is 0.02.
     method : {"auto", "joint", "incremental", "fixed_point", "selection", "eigen"}
         "joint" adds vectors one at a time, then moves all together; "incremental" leaves out
         the last part; "fixed_point" is Schoelkopf's iteration (radial kernels only);
@@ -83,10 +79,10 @@ class ReducedSetClassifier(MachineClassifier):
         the answers differ from those of the whole reduced machine, proved on held-out rows. It
         saves kernel values; a plain sum over all vectors is usually done sooner.
     random_state : int, RandomState or None
-        For the rows held out by `n_vectors="auto"`, by `sequential` and by `tune`.
+        For the rows held out by `sequential` and by `tune`.
     max_disagreement : float, default=0.01
-        What these allow on held-out rows: a quarter of X, or all of X when the estimator came
-        frozen. Half of them choose, the others prove.
+        What `sequential` allows on held-out rows: a quarter of X, or all of X when the estimator
+        came frozen. Half of them choose, the others prove.
     shared : bool, default=False
         With more than two classes, every pair's machine puts a weight on every pair's vectors,
         and (where the method is "joint") all of them are moved together once more. As many
@@ -117,8 +113,6 @@ class ReducedSetClassifier(MachineClassifier):
         What it replaces.
     rho_ : float, or array with more than two classes
         ||Psi - Psi'|| / ||Psi||.
-    promise_ : Promise
-        With `n_vectors="auto"` only: what the proving rows showed.
     early_stop_ : Promise or None, or a list of them with more than two classes
         With `sequential` only: what was proved, against the whole reduced machine. None: the rows
         were too few to prove it (1% takes 299 of them), and nothing stops early.
@@ -147,7 +141,6 @@ class ReducedSetClassifier(MachineClassifier):
         "n_vectors": [
             Interval(RealNotInt, 0, 1, closed="right"),
             Interval(Integral, 1, None, closed="left"),
-            StrOptions({"auto"}),
         ],
         "method": [StrOptions(set(METHODS))],
         "threshold": [StrOptions({"machine", "bayes"})],
@@ -196,33 +189,20 @@ class ReducedSetClassifier(MachineClassifier):
         """
         self._validate_params()
         self._refuse_contradictions()
-        is_auto = isinstance(self.n_vectors, str)
-        if not is_auto and not self.sequential:
+        if not self.sequential:
             return self._prepare(self._train(X, y))
-        what = "n_vectors='auto'" if is_auto else "sequential=True"
-        random = check_random_state(self.random_state)
         frozen = isinstance(self.estimator, FrozenEstimator)
-        X, y, choosing, proving = hold_out(X, y, frozen, what, random)
-        stopping = proving
-        if is_auto and self.sequential:  # rows that settle the stops do not prove the size too
-            stopping, proving = train_test_split(proving, test_size=0.5, random_state=random)
+        X, y, choosing, proving = hold_out(X, y, frozen, check_random_state(self.random_state))
         problems = self._train(X, y)
-        held, proof = self._transformed(choosing), self._transformed(stopping)
-        self._prepare([HeldProblem(**vars(one), held=held, proof=proof) for one in problems])
-        if is_auto:
-            differ = self.predict(proving) != self.estimator_labels(proving)
-            misses, rows = distinct_misses(differ, group_rows(self.machine_rows(proving)))
-            rate = upper_bound(misses, rows, CONFIDENCE)
-            self.promise_ = Promise(rate, CONFIDENCE, rows, misses)
-        return self
+        held, proof = self._transformed(choosing), self._transformed(proving)
+        return self._prepare([HeldProblem(**vars(one), held=held, proof=proof) for one in problems])
 
     def resized(self, n_vectors: Any, threshold: str) -> ReducedSetClassifier:
         """Return this classifier with another size of its path and another threshold.
 
-        Nothing is searched or trained; see `study`. What was proved of this one is not said of it.
+        Nothing is searched or trained; see `study`.
         """
         other = copy(self).set_params(n_vectors=n_vectors, threshold=threshold)
-        vars(other).pop("promise_", None)
         making = other._making()
         return other._describe([making.resized(engine) for engine in self.engines_])
 
@@ -237,18 +217,13 @@ class ReducedSetClassifier(MachineClassifier):
                 "shared=True fits the weights of all machines to vectors in common, tune='margin' "
                 "moves the vectors of each machine for itself. Set shared=False or tune=None."
             )
-        if self.every_size and isinstance(self.n_vectors, str):
-            raise ValueError(
-                "n_vectors='auto' finds one size, every_size=True prepares all up to a given one. "
-                "Give n_vectors as a number or a share."
-            )
 
     def _prepare(self, problems: list[BinaryProblem]) -> ReducedSetClassifier:
         largest = max(problem.machine.n_vectors for problem in problems)
         if isinstance(self.n_vectors, Integral) and int(self.n_vectors) > largest:
             raise ValueError(
                 f"n_vectors={self.n_vectors} is more than the {largest} support vectors that the "
-                "machine has. Give a smaller number, a share such as 0.1, or 'auto'."
+                "machine has. Give a smaller number, or a share such as 0.1."
             )
         random = check_random_state(self.random_state)
         making = self._making(random.randint(2**31 - 1) if self.tune else 0)

@@ -12,7 +12,7 @@ from kmviz.kernels import RBF
 from kmviz.machines import KernelMachine
 from kmviz.methods.base import BinaryProblem
 from kmviz.methods.reduced.engine import ReducedEngine
-from kmviz.methods.reduced.sizing import HeldProblem, count, smallest
+from kmviz.methods.reduced.sizing import HeldProblem, count
 from kmviz.methods.reduced.threshold import bayes_threshold
 from kmviz.methods.reduced.tune import FEWEST_ROWS, MarginTuning
 from kmviz.methods.reduction.path import ReducedPath, grow, grow_every
@@ -41,14 +41,6 @@ class Making:
             return self._whole(problem, None)
         space = space_of(machine.kernel, machine.vectors)
         method = self.way(space)
-        if isinstance(self.n_vectors, str):
-            assert isinstance(problem, HeldProblem)
-            path, n = smallest(
-                problem, space, method,
-                lambda path, n: self._machine(path, n, problem, self._tuning(path, rows))[0],
-                self.max_disagreement,
-            )  # fmt: skip
-            return self._sized(path, n, problem, self._tuning(path, rows))
         n = count(self.n_vectors, machine.n_vectors)
         if self.every_size:
             path = grow_every(machine, space, n, method)
@@ -74,12 +66,12 @@ class Making:
     def _sized(
         self,
         path: ReducedPath,
-        n: int | None,
+        n: int,
         problem: BinaryProblem,
         tuning: MarginTuning | None,
     ) -> ReducedEngine:
         """Return the engine of one size of a path."""
-        if not n:  # no smaller machine is good enough, or the kernel is none of Mercer's
+        if not n:  # the kernel is none of Mercer's
             return self._whole(problem, path)
         found = path.stage(n)
         machine, is_tuned = self._machine(path, n, problem, tuning, found)

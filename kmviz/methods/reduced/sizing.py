@@ -1,12 +1,7 @@
-"""How many vectors: a number, a share, or as few as rows held out allow.
-
-"auto" grows one path and bisects it for the fewest vectors whose answers differ from the machine's
-on at most a given share of rows without labels. Those rows choose; others prove the promise.
-"""
+"""How many vectors, and the rows that sequential answers hold out."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass
 from numbers import Integral
 from typing import Any
@@ -18,10 +13,7 @@ from sklearn.utils import check_consistent_length
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import assert_all_finite
 
-from kmviz.machines import KernelMachine
 from kmviz.methods.base import BinaryProblem
-from kmviz.methods.reduction.path import ReducedPath, grow
-from kmviz.methods.reduction.space import Space
 
 
 @dataclass(frozen=True, eq=False)
@@ -32,7 +24,7 @@ class HeldProblem(BinaryProblem):
     proof: NDArray[Any]
 
 
-def hold_out(X: Any, y: Any, frozen: bool, what: str, random: Any) -> tuple[Any, Any, Any, Any]:
+def hold_out(X: Any, y: Any, frozen: bool, random: Any) -> tuple[Any, Any, Any, Any]:
     """Split off rows that choose and rows that prove: a quarter of X, all of it when frozen.
 
     Return the rows left to learn from, their classes, and the two parts. A frozen machine has
@@ -52,7 +44,7 @@ def hold_out(X: Any, y: Any, frozen: bool, what: str, random: Any) -> tuple[Any,
         choosing, proving = train_test_split(held, test_size=0.5, random_state=random)
     except ValueError as error:
         raise ValueError(
-            f"{what} holds out rows, of every class: {error} Give more rows."
+            f"sequential=True holds out rows, of every class: {error} Give more rows."
         ) from error
     return (choosing if frozen else X), y, choosing, proving
 
@@ -62,30 +54,3 @@ def count(n_vectors: Any, m: int) -> int:
     if isinstance(n_vectors, Integral):
         return min(int(n_vectors), m)
     return min(m, max(2, round(float(n_vectors) * m)))
-
-
-def smallest(
-    problem: HeldProblem,
-    space: Space,
-    method: str,
-    made: Callable[[ReducedPath, int], KernelMachine],
-    max_disagreement: float,
-) -> tuple[ReducedPath, int | None]:
-    """Return the fewest vectors that agree well enough on the held rows, None if none do."""
-    machine, held = problem.machine, problem.held
-    wanted = machine.decision_function(held) > 0
-
-    def is_good(path: ReducedPath, n: int) -> bool:
-        given = made(path, n).decision_function(held) > 0
-        return bool(np.mean(given != wanted) <= max_disagreement)
-
-    most = max(1, machine.n_vectors // 2)
-    sizes = sorted({min(2**k, most) for k in range(most.bit_length() + 1)})
-    path = grow(machine, space, sizes, method, enough=lambda path: is_good(path, path.n_vectors))
-    low, high = 0, path.n_vectors
-    if not high or not is_good(path, high):
-        return path, None
-    while high - low > 1:  # bisection: `high` is good, `low` is not
-        middle = (low + high) // 2
-        low, high = (low, middle) if is_good(path, middle) else (middle, high)
-    return path, high

@@ -23,8 +23,7 @@ class ReducedStudy(Study):
     A classifier fitted with `every_size=True` is, at every size, what a fresh fit with that
     `n_vectors` gives, to the bit. Without it a fresh fit with another `n_vectors` spends all its
     time on that number of vectors, and comes nearer than the reading, whose vectors were only a
-    start for the larger set. With `n_vectors="auto"` a fresh fit under another `threshold` may
-    choose another size.
+    start for the larger set.
 
     A stored classifier keeps no path, nor the rows that find a threshold: studied after loading
     it reads its own choice alone. So do shared vectors (`shared=True`), which only their own number

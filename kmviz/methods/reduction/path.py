@@ -165,7 +165,6 @@ def grow(
     space: Space,
     sizes: Iterable[int],
     method: str = "joint",
-    enough: Callable[[ReducedPath], bool] | None = None,
     max_iter: int | None = None,
 ) -> ReducedPath:
     """Grow a path to the last of `sizes`, moving all vectors together at each of them.
@@ -174,8 +173,6 @@ def grow(
     ----------
     method : {"joint", "incremental", "fixed_point", "selection"}
         How a vector is found; only "joint" moves all together.
-    enough : callable, optional
-        Asked after each size; True ends the growth there.
     max_iter : int, optional
         Steps of each joint descent; None lets the size of the problem decide.
     """
@@ -186,7 +183,7 @@ def grow(
             _look_about(basis, SEARCHES[method], max_iter)
         move_together(basis, max_iter=max_iter, share=(basis.n / sizes[-1]))
 
-    return _grown(machine, space, sizes, method, move, enough)
+    return _grown(machine, space, sizes, method, move)
 
 
 def grow_every(
@@ -228,7 +225,6 @@ def _grown(
     sizes: list[int],
     method: str,
     move: Callable[[Basis, bool], None],
-    enough: Callable[[ReducedPath], bool] | None = None,
 ) -> ReducedPath:
     with threadpool_limits(1):  # between small products BLAS threads mostly wait for each other
         if method == "selection":  # what is only chosen stays as it was given
@@ -247,7 +243,7 @@ def _grown(
                 move(basis, is_done)
                 stages.append(_stage(space, target, basis.vectors, basis.n))
             path = ReducedPath(machine, tuple(stages), _rho(stages, target), space)
-            if is_done or (enough is not None and enough(path)):
+            if is_done:
                 break
         return path
 

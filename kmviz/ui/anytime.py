@@ -30,7 +30,6 @@ ORDERS = {
     "min_wz_n": "min_wz_n: min_wz among training rows too",
     "mean_lh_n": "mean_lh_n: tuned on a sample of queries",
     "hybrid": "hybrid: min_wz_n, ties broken by mean_lh_n",
-    "cells": "cells: tuned for each of 16 regions (ours)",
     "spectral": "spectral: eigenvectors, degree-2 kernels (ours)",
 }
 #: Queries that tune an order (about), queries that compare orders, steps compared.
@@ -119,8 +118,6 @@ def parameters(order: str, sample: str | Rows = "train") -> dict[str, Any]:
     """Return the parameters of the estimator that an order of the page stands for."""
     if order in ("given", "sgma", "min_wz", "spectral"):
         return {"order": order}
-    if order == "cells":  # each cell is tuned on its own share of all rows
-        return {"order": "min_wz", "n_clusters": 16, "random_state": 0}
     known: dict[Any, Any] = {"train": TUNED, "test": Rows("X_test")}
     return {"order": order, "query_sample": known.get(sample, sample), "random_state": 0}
 

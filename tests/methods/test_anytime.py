@@ -30,7 +30,6 @@ QUERIES = make_moons(80, noise=0.4, random_state=1)[0]
     [
         AnytimeClassifier(),
         AnytimeClassifier(order="hybrid", random_state=0),
-        AnytimeClassifier(n_clusters=3, random_state=0),
         AnytimeClassifier(share=0.5, random_state=0),
     ]
 )
@@ -319,42 +318,6 @@ def test_a_kernel_that_must_be_asked_is_studied_too():
         np.testing.assert_array_equal(ours.steps, held.steps(QUERIES))
 
 
-@pytest.mark.parametrize("order", ["min_wz", "mean_lh_n", "hybrid"])
-def test_orders_of_cells_are_certified(order):
-    plain = fitted(order, RBF(2.0))
-    clf = fitted(order, RBF(2.0), n_clusters=6)
-    exact = clf.machine_.decision_function(QUERIES)
-    lower, upper = clf.bounds(QUERIES)
-    assert (lower <= exact[:, None]).all()
-    assert (exact[:, None] <= upper).all()
-    np.testing.assert_array_equal(clf.predict(QUERIES), clf.estimator_.predict(QUERIES))
-    assert clf.steps(QUERIES).mean() < plain.steps(QUERIES).mean()
-    assert clf.overhead_ >= 6
-    study = clf.study(QUERIES)
-    for limit in (None, 2):
-        held = study.classifier(max_steps=limit)
-        reading = study.read(max_steps=limit)
-        np.testing.assert_array_equal(reading.outputs, held.decision_function(QUERIES))
-        np.testing.assert_array_equal(reading.steps, held.steps(QUERIES))
-        np.testing.assert_array_equal(reading.decided, held.steps(QUERIES) <= (limit or 999))
-    trace = clf.trace(QUERIES[3])
-    assert trace.output == clf.decision_function(QUERIES[3:4])[0]
-
-
-def test_cells_need_an_order_that_can_be_tuned():
-    for order in ("given", "sgma", "min_wz_n", "spectral"):
-        with pytest.raises(ValueError, match=f"order='{order}' tunes none"):
-            AnytimeClassifier(order=order, n_clusters=3).fit(X, Y)
-
-
-def test_banana_takes_five_values_with_cells_certified():
-    data = datasets.load("banana")
-    clf = AnytimeClassifier(SVC(C=10.0), order="mean_lh_n", n_clusters=16, random_state=0)
-    clf.fit(data.X_train, data.y_train)
-    assert clf.steps(data.X_test).mean() <= 5.0
-    np.testing.assert_array_equal(clf.predict(data.X_test), clf.estimator_.predict(data.X_test))
-
-
 def test_a_share_of_the_gap_is_a_promise_not_a_proof():
     data = datasets.load("banana")
     svc = SVC(gamma=20.0).fit(data.X_train, data.y_train)
@@ -538,7 +501,6 @@ def test_random_orders_repeat_under_a_seed():
         ({"max_steps": "soon"}, "max_steps"),
         ({"share": 0.0}, "share"),
         ({"share": 1.5}, "share"),
-        ({"n_clusters": 0}, "n_clusters"),
         ({"jitter": -1e-8}, "jitter"),
         ({"jitter": 0.5}, "jitter"),
         ({"query_sample": 0}, "query_sample"),
@@ -587,7 +549,7 @@ def test_a_kernel_that_computes_in_float32_is_ordered(order):
     assert clf.steps(QUERIES).mean() < clf.machine_.n_vectors / 2
 
 
-@pytest.mark.parametrize("options", [{}, {"order": "spectral"}, {"n_clusters": 3}], ids=repr)
+@pytest.mark.parametrize("options", [{}, {"order": "spectral"}], ids=repr)
 def test_stored_and_loaded(tmp_path, options):
     clf = fitted(**options)
     kmviz.save(clf, tmp_path / "clf.skops")

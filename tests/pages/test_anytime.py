@@ -89,7 +89,7 @@ def test_another_query_and_its_step_have_the_same_readings_and_map(monkeypatch):
 
 def test_every_order_has_its_lines(page):
     names = {t["name"] for t in figure(page, "orderings")["data"]}
-    assert names == {"min_wz", "given", "sgma", "min_wz_n", "mean_lh_n", "hybrid", "cells"}
+    assert names == {"min_wz", "given", "sgma", "min_wz_n", "mean_lh_n", "hybrid"}
     for key in ("orderings", "orderings_decided"):
         for drawn in figure(page, key)["data"]:
             assert np.isfinite(array(drawn["y"])).all()
@@ -131,7 +131,7 @@ def test_an_odd_url_falls_back(params):
     assert 1 <= int(live_at(page, "step")) <= 1_000
 
 
-@pytest.mark.parametrize("order", ["min_wz", "min_wz_n", "mean_lh_n", "hybrid", "cells"])
+@pytest.mark.parametrize("order", ["min_wz", "min_wz_n", "mean_lh_n", "hybrid"])
 def test_the_code_to_take_home_rebuilds_the_page(order):
     page = open_page(PAGE, data="two_moons", n=300, basis=order, step=7)
     names = {}

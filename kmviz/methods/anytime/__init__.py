@@ -18,8 +18,8 @@ Departures
   after any other the exact sum asks only for the values that are missing.
 - Kernels: one that is not known to be a Mercer kernel is refused (no matrix proves it), unless it
   says `is_mercer = True`.
-- `share` below 1 and `n_clusters` are not in the paper: the first trades the certificate for a
-  promise shown on rows held out, the second tunes an order for each region of the input space.
+- `share` below 1 is not in the paper: it trades the certificate for a promise, which held-out rows
+  prove.
 - `order="spectral"` is not in the paper: see `kmviz.methods.anytime.spectral`. It answers rows of
   float32 in float32, within bounds as much wider; traces and `bounds` are computed in float64.
 - `AnytimeRegressor` is not in the paper: the same interval, stopped at a width in place of a sign.

@@ -165,12 +165,12 @@ def ordered(
     ----------
     machine : KernelMachine
     order : str
-        One of `OWN` or `WIDER`, or "tuned": eq. 26 over the machine's own vectors.
+        One of `OWN` or `WIDER`.
     n_steps : int
         At most the machine's number of vectors.
     among : Candidates
     queries : array of shape (n, d)
-        The sample that "mean_lh_n", "hybrid" and "tuned" are tuned on.
+        The sample that "mean_lh_n" and "hybrid" are tuned on.
     rng : RandomState
     """
     if order == "given" or machine.n_vectors == 0:

@@ -18,19 +18,15 @@ from sklearn.utils.validation import _num_samples, check_is_fitted, validate_dat
 
 from kmviz.machines import KernelMachine
 from kmviz.machines.votes import by_votes
-from kmviz.methods.anytime.basis import OWN, WIDER, Candidates, candidates, ordered
+from kmviz.methods.anytime.basis import OWN, WIDER, candidates, ordered
 from kmviz.methods.anytime.bounds import Floats
 from kmviz.methods.anytime.cholesky import CholeskyEngine
-from kmviz.methods.anytime.clusters import ClusteredEngine, cells_of
 from kmviz.methods.anytime.spectral import SpectralEngine
 from kmviz.methods.anytime.study import AnytimeStudy
 from kmviz.methods.base import FLOATS, BinaryProblem, MachineClassifier
 from kmviz.methods.promise import Promise, distinct_misses, group_rows, upper_bound
 
-AnytimeEngine = CholeskyEngine | ClusteredEngine | SpectralEngine
-
-#: Orders that cells can tune: "min_wz" then means eq. 26 over the support vectors.
-TUNED = ("min_wz", "mean_lh_n", "hybrid")
+AnytimeEngine = CholeskyEngine | SpectralEngine
 
 #: How sure the promise of a share below 1 is.
 CONFIDENCE = 0.95
@@ -71,16 +67,11 @@ class AnytimeClassifier(MachineClassifier):
         Stop once abs(f_k(x)) exceeds this share of the certified gap. 1 is the paper's: no sign can
         be wrong. Below 1, beyond the paper, a sign may be: `promise_` says how often at most, as
         shown by rows that nothing was learned from (see `fit`).
-    n_clusters : int, default=None
-        Beyond the paper, and as certain: cut the rows into so many cells by k-means and tune an
-        order for each (eq. 26 over the cell's rows; "hybrid": among ties of eq. 25). Candidates
-        are those of `order`, which is "min_wz" (support vectors), "mean_lh_n" or "hybrid". Each
-        cell keeps a factor of K x K numbers, and a query costs a distance to each centre more.
     jitter : float, default=1e-8
         Added to the diagonal of the basis's kernel matrix, as a share of it.
     random_state : int, RandomState or None, default=None
-        Draws the training rows of "min_wz_n", "mean_lh_n" and "hybrid", the rows held out for
-        `share`, and starts k-means.
+        Draws the training rows of "min_wz_n", "mean_lh_n" and "hybrid", and the rows held out for
+        `share`.
 
     Attributes
     ----------
@@ -89,7 +80,7 @@ class AnytimeClassifier(MachineClassifier):
     promise_ : Promise
         At most how many answers differ from the exact machine's: none where `share` is 1.
     basis_ : array of shape (K, d)
-        The ordered basis (two classes; not with "spectral" nor `n_clusters`).
+        The ordered basis (two classes; not with "spectral").
     w_coords_, w_y_, w_z_ : arrays of shape (K,), (K + 1,) and (K + 1,)
         W's coordinates and what eq. 11 makes of them.
     overhead_ : float
@@ -131,22 +122,20 @@ class AnytimeClassifier(MachineClassifier):
         "query_sample": ["array-like", Interval(Integral, 1, None, closed="left"), None],
         "max_steps": [Interval(Integral, 1, None, closed="left"), StrOptions({"auto"}), None],
         "share": [Interval(Real, 0, 1, closed="right")],
-        "n_clusters": [Interval(Integral, 1, None, closed="left"), None],
         "jitter": [Interval(Real, 0, 1e-2, closed="left")],
         "random_state": ["random_state"],
     }
 
     def __init__(
         self, estimator: Any = None, order: str = "min_wz", query_sample: ArrayLike | None = None,
-        max_steps: int | str | None = None, share: float = 1.0, n_clusters: int | None = None,
-        jitter: float = 1e-8, random_state: Any = None,
+        max_steps: int | str | None = None, share: float = 1.0, jitter: float = 1e-8,
+        random_state: Any = None,
     ) -> None:  # fmt: skip
         self.estimator = estimator
         self.order = order
         self.query_sample = query_sample
         self.max_steps = max_steps
         self.share = share
-        self.n_clusters = n_clusters
         self.jitter = jitter
         self.random_state = random_state
 
@@ -167,7 +156,6 @@ class AnytimeClassifier(MachineClassifier):
             is wrong. None holds a quarter of X back from training and ordering.
         """
         self._validate_params()
-        self._refuse_combinations()
         if self.share < 1.0 and X_calibration is None:
             X, y, X_calibration = self._held_out(X, y)
         self._prepare(self._train(X, y))
@@ -226,13 +214,6 @@ class AnytimeClassifier(MachineClassifier):
             y if frozen else _safe_indexing(y, rest),
             (_safe_indexing(X, proof)),
         )
-
-    def _refuse_combinations(self) -> None:
-        if self.n_clusters is not None and self.order not in TUNED:
-            raise ValueError(
-                f"n_clusters tunes an order for each cell, and order={self.order!r} tunes none: "
-                f"use one of {', '.join(map(repr, TUNED))}."
-            )
 
     def decision_function(self, X: ArrayLike) -> NDArray[np.float64]:
         """Return f_k(x) at the step that made its sign certain, or the exact f(x).
@@ -334,24 +315,10 @@ class AnytimeClassifier(MachineClassifier):
         queries = self._queries(problem.X)
         rng = check_random_state(self.random_state)
         among = candidates(machine, self.order, self.jitter, problem.X, rng)
-        engine: AnytimeEngine
-        if self.n_clusters is None:
-            engine = self._ordered(machine, self.order, among, queries, rng)
-        else:
-            centers, cells = cells_of(queries, self.n_clusters, rng)
-            order = "tuned" if self.order == "min_wz" else self.order
-            engine = ClusteredEngine(machine, centers, [
-                self._ordered(machine, order, among, queries[cells == c], rng)
-                for c in range(len(centers))
-            ])  # fmt: skip
-        return engine.usual(_spread(problem.X, OVERHEAD_ROWS))
-
-    def _ordered(
-        self, machine: KernelMachine, order: str, among: Candidates, queries: Any, rng: Any
-    ) -> CholeskyEngine:
         n_steps = min(self._last_step(machine), machine.n_vectors)
-        basis = ordered(machine, order, n_steps, among, queries, rng)
-        return CholeskyEngine(machine, basis, self.jitter, self.share)
+        basis = ordered(machine, self.order, n_steps, among, queries, rng)
+        engine = CholeskyEngine(machine, basis, self.jitter, self.share)
+        return engine.usual(_spread(problem.X, OVERHEAD_ROWS))
 
     def _queries(self, X: NDArray[Any]) -> NDArray[Any]:
         """The rows that an order is tuned on, as the machine reads them."""

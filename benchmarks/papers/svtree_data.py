@@ -12,7 +12,7 @@ from kmviz.papers.published import read_published, rows_of_sets
 from numpy.typing import NDArray
 
 from kmviz import datasets
-from kmviz.datasets.split import split_rows
+from kmviz.datasets.record import split_rows
 
 #: Table 1, one row for each data set, and its columns.
 PUBLISHED = rows_of_sets("svtree_table_1")

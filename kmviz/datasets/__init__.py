@@ -19,8 +19,7 @@ from typing import TYPE_CHECKING, Any
 from kmviz.datasets import digits as _digits, generators as _generators
 from kmviz.datasets.catalogue import SHIPPED
 from kmviz.datasets.drawing import sketch
-from kmviz.datasets.errors import DataError
-from kmviz.datasets.record import Dataset
+from kmviz.datasets.record import DataError, Dataset
 from kmviz.datasets.shipped import banana, recorded
 
 if TYPE_CHECKING:

@@ -17,8 +17,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
-from kmviz.datasets.errors import DataError
-from kmviz.datasets.limits import refuse_above
+from kmviz.datasets.record import DataError
 
 #: Rows that are decoded before they are counted, and the head of each text in memory.
 BATCH_ROWS, TEXT_HEAD = 2_000, 64
@@ -47,12 +46,12 @@ def arrow_frames(
     start, decoded = 1, 0
     try:
         if most is not None:
-            refuse_above(_declared_bytes(stream, kind), most, name)
+            _refuse_above(_declared_bytes(stream, kind), most, name)
         for batch in _batches(stream, kind, name, rows):
             batch.validate(full=True)  # text that is none would fail much later
             decoded += _decoded_bytes(batch)
             if most is not None:
-                refuse_above(decoded, most, name)
+                _refuse_above(decoded, most, name)
             _refuse_long_text(batch, name)
             plain = pa.Table.from_batches([batch]).replace_schema_metadata(None)
             frame = plain.to_pandas(ignore_metadata=True)
@@ -63,6 +62,14 @@ def arrow_frames(
         raise DataError(f"{name} is damaged: {str(error).rstrip('.')}. Save it again.") from error
     finally:
         pa.default_memory_pool().release_unused()  # it would keep what the file took
+
+
+def _refuse_above(decoded: int, most: int, name: str) -> None:
+    if decoded > most:
+        raise DataError(
+            f"{name} unfolds to more than {most / 2**20:,.1f} MB. Keep a sample of its rows, or "
+            "the columns that matter, and try again."
+        )
 
 
 def _refuse_long_text(batch: pa.RecordBatch, name: str) -> None:

@@ -7,13 +7,15 @@ import zlib
 from pathlib import Path
 from typing import IO, Any
 
-from kmviz.datasets.errors import DataError
+import numpy as np
+
+from kmviz.datasets.record import DataError
 
 MAX_BYTES = 50 * 2**20
 
 File = str | Path | bytes | bytearray | memoryview | IO[Any]
 
-_SAVE_AS_CSV = "Save the table itself as CSV, TSV or Parquet and choose that file."
+SAVE_AS_CSV = "Save the table itself as CSV, TSV or Parquet and choose that file."
 _FOREIGN = {
     b"PK\x03\x04": "a zip archive or an Excel workbook",
     b"PK\x05\x06": "an empty zip archive",
@@ -22,10 +24,10 @@ _FOREIGN = {
     b"7z\xbc\xaf": "a 7z archive",
     b"\xd0\xcf\x11\xe0": "an old Excel workbook",
     b"\x89HDF": "an HDF5 file",
-    b"\x93NUMPY": "a NumPy array",
     b"SQLite format 3": "an SQLite database",
     b"%PDF": "a PDF document",
     b"FEA1": "a Feather file of the first version",
+    b"{": "JSON",
 }
 _PICKLE = re.compile(rb"\x80[\x02-\x05]")
 _CONTROL = re.compile("[\x00-\x08\x0e-\x1f\x7f]")
@@ -80,20 +82,22 @@ def _unpacked(content: bytes, name: str, limit: int) -> bytes:
 
 
 def kind_of(head: bytes, name: str) -> str:
-    """'parquet', 'arrow', 'arrow stream' or 'text', told from the first bytes, not the name."""
+    """Return 'parquet', 'arrow', 'arrow stream', 'array' or 'text', by the first bytes alone."""
     if head.startswith(b"PAR1"):
         return "parquet"
     if head.startswith(b"ARROW1"):
         return "arrow"
     if head.startswith(b"\xff\xff\xff\xff"):
         return "arrow stream"
+    if head.startswith(b"\x93NUMPY"):
+        return "array"
     for magic, what in _FOREIGN.items():
         if head.startswith(magic):
-            raise DataError(f"{name} is {what}, not a table. {_SAVE_AS_CSV}")
+            raise DataError(f"{name} is {what}, not a table. {SAVE_AS_CSV}")
     if _PICKLE.match(head):
         raise DataError(
             f"{name} is a Python pickle, which can run code when opened, so it was not opened. "
-            f"{_SAVE_AS_CSV}"
+            f"{SAVE_AS_CSV}"
         )
     return "text"
 
@@ -124,3 +128,21 @@ def encoding_of(content: bytes, name: str, complete: bool = True) -> str:
         f"{name} is not readable as text: its encoding is not UTF-8, UTF-16 or Latin-1, or it is "
         "not a table at all. In your spreadsheet choose 'Save as', 'CSV UTF-8'."
     )
+
+
+def open_array(file: str | Path) -> np.ndarray:
+    """Return the rows of a .npy file, mapped into memory."""
+    path = Path(file)
+    if not path.is_file():
+        raise DataError(f"There is no file {str(path)!r}. Check the path.")
+    try:
+        X = np.load(path, mmap_mode="r", allow_pickle=False)
+    except (ValueError, OSError) as error:
+        message = f"{path.name} is not a plain .npy array: {error}. Save it with numpy.save."
+        raise DataError(message) from error
+    if X.ndim != 2 or not np.issubdtype(X.dtype, np.number):
+        raise DataError(
+            f"{path.name} must hold rows of numbers; it has shape {X.shape} and type {X.dtype}. "
+            "Save a two-dimensional array."
+        )
+    return X

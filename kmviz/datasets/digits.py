@@ -5,9 +5,8 @@ from functools import lru_cache
 import numpy as np
 from sklearn.datasets import load_digits
 
-from kmviz.datasets.record import Dataset
+from kmviz.datasets.record import Dataset, split_rows
 from kmviz.datasets.shipped import sample_file
-from kmviz.datasets.split import split_rows
 
 Pair = tuple[int, int]
 

@@ -11,8 +11,7 @@ from functools import cache
 
 import numpy as np
 
-from kmviz.datasets.errors import DataError
-from kmviz.datasets.record import Dataset
+from kmviz.datasets.record import DataError, Dataset
 from kmviz.datasets.shipped import banana
 
 #: The last place on an axis; what it stands for; points in all; points of each class at least.

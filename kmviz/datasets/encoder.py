@@ -6,7 +6,7 @@ from dataclasses import asdict, dataclass, field
 import numpy as np
 import pandas as pd
 
-from kmviz.datasets.errors import DataError
+from kmviz.datasets.record import DataError
 
 MAX_CATEGORIES = 50  # a text column with more is taken for names or free text
 LARGEST = 1e15  # beyond it neighbouring integers merge and float32 kernels overflow

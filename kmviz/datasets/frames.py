@@ -1,4 +1,4 @@
-"""A file as a pandas frame. Text cells stay text; the encoder decides what is a number.
+"""A user's own table as pandas frames. Text cells stay text; the encoder decides what is a number.
 
 The index of a frame counts rows as a spreadsheet does, so that messages can name them.
 """
@@ -17,17 +17,23 @@ from typing import Any, NamedTuple
 import pandas as pd
 
 from kmviz.datasets.arrow import BATCH_ROWS, arrow_frames
-from kmviz.datasets.content import File, encoding_of, is_packed, kind_of, read_bytes
-from kmviz.datasets.errors import DataError
-from kmviz.datasets.jsonlines import (
-    fields_of_start,
-    is_json_lines,
-    rows as rows_of_json,
-    whole_rows,
+from kmviz.datasets.content import (
+    MAX_BYTES,
+    SAVE_AS_CSV,
+    File,
+    encoding_of,
+    is_packed,
+    kind_of,
+    open_array,
+    read_bytes,
 )
-from kmviz.datasets.limits import refuse_wide
+from kmviz.datasets.record import DataError
 
-MAX_DECODED = 400 * 2**20  # bytes: compressed files may unfold to much more than their size
+MAX_COLUMNS = 10_000
+MAX_DECODED = 8 * MAX_BYTES  # compressed files may unfold to much more than their size
+
+#: Bytes from which the kind, the encoding and the delimiter of a long file are told.
+HEAD = 2**20
 
 _DELIMITERS = "\t;,"  # the first wins a tie: decimal commas look like separators
 _DECIMAL_COMMA = re.compile(r"^\s*[+-]?(\d+|\d{1,3}(\.\d{3})+),\d+([eE][+-]?\d+)?\s*$")
@@ -43,43 +49,33 @@ class _Dialect(NamedTuple):
     has_header: bool
 
 
-def read_frame(file: File) -> tuple[pd.DataFrame, list[str]]:
-    """A whole table and what is worth saying about how it was read.
+def read_frame(file: File, limit: int | None = None) -> tuple[pd.DataFrame, list[str]]:
+    """Return a whole table and notes on how it was read.
+
+    Parameters
+    ----------
+    file : path, bytes, or binary file
+    limit : int, optional
+        Bytes of the file; it may unfold to eight times as many. Default: MAX_BYTES, 50 MB.
 
     Raises
     ------
     DataError
         If the file is no table, or too large, or its rows differ in length.
     """
-    content, name = read_bytes(file)
-    kind = kind_of(content[:16], name)
-    if kind != "text":
-        parts = _arrow_frames(io.BytesIO(content), kind, name, BATCH_ROWS, MAX_DECODED)
-        frames = [frame for frame in parts if len(frame)]
-        if not frames:
-            raise DataError(f"{name} has no rows. Add rows and try again.")
-        return pd.concat(frames), []
-    encoding = encoding_of(content, name)
-    text = content.decode(encoding).lstrip("\r\n")
-    if is_json_lines(text):
-        names, numbers, cells = whole_rows(text, name, MAX_DECODED)
-        return pd.DataFrame(cells, index=numbers, columns=names, dtype=str), []
-    dialect = _dialect(text, name)
-    if not sum(1 for _ in _rows(io.StringIO(text, newline=""), dialect, name)):
-        raise DataError(f"{name} has a header but no rows. Add the rows below the header.")
-    frame = _text_frame(text, dialect)
-    notes = [] if dialect.has_header else ["The file has no header: columns are x1, x2, ..."]
-    if encoding == "cp1252":
-        notes.append("Read as Latin-1, since it is not UTF-8.")
-    if dialect.delimiter != "," and _decimal_points(frame):
-        notes.append("Decimal commas were read as points.")
-    return frame, notes
+    content, name = read_bytes(file, limit or MAX_BYTES)
+    most = MAX_DECODED if limit is None else 8 * limit
+    notes: list[str] = []
+    frames = [*_frames(io.BytesIO(content), content, name, BATCH_ROWS, None, notes, most)]
+    if not any(map(len, frames)):
+        raise DataError(f"{name} has no rows. Add rows below the header and try again.")
+    return pd.concat(frame for frame in frames if len(frame)), notes
 
 
 def iter_frames(
     file: str | Path, rows: int = 10_000, on_bad: OnBad | None = None
 ) -> Iterator[pd.DataFrame]:
-    """A table of any length, `rows` rows at a time, each frame as `read_frame` gives it.
+    """Yield a table or a .npy array of any length, `rows` rows at a time.
 
     A folder stands for all its Parquet files, in the order of their names. A row with too few or
     too many cells raises, unless `on_bad(row, message)` takes it.
@@ -90,24 +86,21 @@ def iter_frames(
         return
     if not path.is_file():
         raise DataError(f"There is no file {str(path)!r}. Check the path.")
-    try:
-        with _opened(path) as stream:
-            head = stream.read(2**20)
-        if not head:
-            read_bytes(path)  # says what is wrong with an empty file
-        kind = kind_of(head[:16], path.name)
-        if kind != "text":
-            with _opened(path) as stream:
-                yield from _arrow_frames(stream, kind, path.name, rows)
-            return
-        encoding = encoding_of(head, path.name, complete=len(head) < 2**20)
-        start = head.decode(encoding, errors="ignore").lstrip("\r\n")
-        with io.TextIOWrapper(_opened(path), encoding=encoding, newline="") as lines:
-            yield from _text_frames(lines, start, path.name, rows, on_bad)
-    except UnicodeDecodeError as error:
-        raise DataError(f"{path.name} mixes encodings. Save it again as CSV UTF-8.") from error
-    except (EOFError, zlib.error, gzip.BadGzipFile) as error:
-        raise DataError(f"{path.name} is damaged: {error}. Pack it again.") from error
+    with path.open("rb") as stored:
+        packed = is_packed(stored.read(2))
+        stored.seek(0)
+        stream: Any = gzip.GzipFile(fileobj=stored) if packed else stored
+        try:
+            head = stream.read(HEAD)
+            if kind_of(head[:16], path.name) == "array":
+                yield from _array_frames(path, rows)
+            else:
+                yield from _frames(stream, head, path.name, rows, on_bad, [])
+        except UnicodeDecodeError as error:
+            message = f"{path.name} mixes encodings. Save it again as CSV UTF-8."
+            raise DataError(message) from error
+        except (EOFError, zlib.error, gzip.BadGzipFile) as error:
+            raise DataError(f"{path.name} is damaged: {error}. Pack it again.") from error
 
 
 def _folder_frames(folder: Path, rows: int) -> Iterator[pd.DataFrame]:
@@ -124,34 +117,51 @@ def _folder_frames(folder: Path, rows: int) -> Iterator[pd.DataFrame]:
         before = last
 
 
-def _opened(path: Path) -> Any:
-    """The bytes of a file, unpacked on the way if they are packed."""
-    stream = path.open("rb")
-    packed = is_packed(stream.read(2))
+def _array_frames(path: Path, rows: int) -> Iterator[pd.DataFrame]:
+    X = open_array(path)
+    names = [f"x{j + 1}" for j in range(X.shape[1])]
+    for start in range(0, len(X), rows):
+        block = X[start : start + rows].astype("f4")
+        yield pd.DataFrame(block, index=range(start + 1, start + 1 + len(block)), columns=names)
+
+
+def _frames(
+    stream: Any, head: bytes, name: str, rows: int, on_bad: OnBad | None, notes: list[str],
+    most: int | None = None,
+) -> Iterator[pd.DataFrame]:  # fmt: skip
+    """Yield the parts of an open table that begins with `head`; `notes` grows on the way."""
+    kind = kind_of(head[:16], name)
+    if kind == "array":
+        raise DataError(f"{name} is a NumPy array without a class column. {SAVE_AS_CSV}")
     stream.seek(0)
-    if not packed:
-        return stream
-    stream.close()
-    return gzip.open(path)
+    if kind == "text":
+        yield from _text_frames(stream, head, name, rows, on_bad, notes)
+        return
+    for frame in arrow_frames(stream, kind, name, rows, most):
+        frame.columns = pd.Index(_column_names([str(title) for title in frame.columns], name))
+        yield frame
 
 
 def _text_frames(
-    lines: Iterable[str], start: str, name: str, rows: int, on_bad: OnBad | None
+    stream: Any, head: bytes, name: str, rows: int, on_bad: OnBad | None, notes: list[str]
 ) -> Iterator[pd.DataFrame]:
-    """Lines of cells, or of JSON, in parts; what stands in each is told by the start."""
-    if is_json_lines(start):
-        names, is_comma = fields_of_start(start, name), True
-        cells = rows_of_json(lines, names, name, on_bad)
-    else:
-        dialect = _dialect(start, name)
-        names, is_comma = dialect.names, dialect.delimiter == ","
+    """Yield the lines of a text as cells, in parts."""
+    encoding = encoding_of(head, name, complete=len(head) != HEAD)
+    dialect = _dialect(head.decode(encoding, errors="ignore").lstrip("\r\n"), name)
+    if not dialect.has_header:
+        notes.append("The file has no header: columns are x1, x2, ...")
+    if encoding == "cp1252":
+        notes.append("Read as Latin-1, since it is not UTF-8.")
+    has_points = False
+    with io.TextIOWrapper(stream, encoding=encoding, newline="") as lines:
         cells = _rows(lines, dialect, name, on_bad)
-    while part := list(islice(cells, rows)):
-        numbers, values = zip(*part, strict=True)
-        frame = pd.DataFrame(values, index=numbers, columns=names, dtype=str)
-        if not is_comma:
-            _decimal_points(frame)
-        yield frame
+        while part := list(islice(cells, rows)):
+            numbers, values = zip(*part, strict=True)
+            frame = pd.DataFrame(values, index=numbers, columns=dialect.names, dtype=str)
+            if dialect.delimiter != "," and _decimal_points(frame) and not has_points:
+                has_points = True
+                notes.append("Decimal commas were read as points.")
+            yield frame
 
 
 def _dialect(text: str, name: str) -> _Dialect:
@@ -165,7 +175,6 @@ def _dialect(text: str, name: str) -> _Dialect:
             f"The first line of {name} is not readable: {str(error).rstrip('.')}. Give its "
             "columns short names and save it as CSV again."
         ) from error
-    refuse_wide(len(header), name)
     if len(header) < 2:
         raise DataError(
             f"{name} has only one column. A table needs one column to predict and others to "
@@ -198,6 +207,11 @@ def _is_number(cell: str) -> bool:
 
 
 def _column_names(titles: list[str], name: str) -> list[str]:
+    if len(titles) > MAX_COLUMNS:
+        raise DataError(
+            f"{name} has {len(titles):,} columns; at most {MAX_COLUMNS:,} are read. "
+            "Keep the columns that matter."
+        )
     names = [title.strip() or f"column {j + 1}" for j, title in enumerate(titles)]
     twice = [title for title, count in Counter(names).items() if count > 1]
     if twice:
@@ -241,22 +255,6 @@ def _rows(
         ) from error
 
 
-def _text_frame(text: str, dialect: _Dialect) -> pd.DataFrame:
-    """All rows at once, blank ones left out: pandas holds text tighter than lists do."""
-    frame = pd.read_csv(
-        io.StringIO(text, newline=""),
-        sep=dialect.delimiter,
-        header=0 if dialect.has_header else None,
-        names=dialect.names,
-        index_col=False,
-        dtype=str,
-        na_filter=False,
-        skip_blank_lines=False,
-    ).fillna("")
-    frame.index += 2 if dialect.has_header else 1
-    return frame[(frame != "").any(axis=1)].copy()
-
-
 def _decimal_points(frame: pd.DataFrame) -> bool:
     """Turn 1.234,5 into 1234.5, in place; whether there were any."""
     found = False
@@ -269,13 +267,3 @@ def _decimal_points(frame: pd.DataFrame) -> bool:
             frame[column] = cells
             found = True
     return found
-
-
-def _arrow_frames(
-    stream: Any, kind: str, name: str, rows: int, most: int | None = None
-) -> Iterator[pd.DataFrame]:
-    """Frames of a Parquet or Arrow file, with the names of columns that a table may have."""
-    for frame in arrow_frames(stream, kind, name, rows, most):
-        refuse_wide(frame.shape[1], name)
-        frame.columns = pd.Index(_column_names([str(title) for title in frame.columns], name))
-        yield frame

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from kmviz.datasets.errors import DataError
+from kmviz.datasets.record import DataError
 
 #: Rows that are read at most.
 MOST = 1_000

@@ -6,8 +6,7 @@ from pathlib import Path
 import numpy as np
 
 from kmviz.datasets.catalogue import SHIPPED
-from kmviz.datasets.record import Dataset
-from kmviz.datasets.split import split_rows
+from kmviz.datasets.record import Dataset, split_rows
 
 _PACKAGE = Path(__file__).resolve().parents[1]
 # beside the package in a checkout, inside it in an installed wheel

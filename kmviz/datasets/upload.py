@@ -7,10 +7,8 @@ import pandas as pd
 
 from kmviz.datasets.content import File
 from kmviz.datasets.encoder import TableEncoder, class_text, is_numeric, read_cells
-from kmviz.datasets.errors import DataError
 from kmviz.datasets.frames import read_frame
-from kmviz.datasets.record import Dataset
-from kmviz.datasets.split import split_rows
+from kmviz.datasets.record import DataError, Dataset, split_rows
 
 MAX_CLASSES = 50
 FEW_VALUES = 20  # a column with no more may be the target, if none is named so
@@ -56,12 +54,19 @@ def read_table(
 
 
 def encode_table(
-    file: File, target: str | None = None, test_share: float = 0.3, seed: int = 0
+    file: File,
+    target: str | None = None,
+    test_share: float = 0.3,
+    seed: int = 0,
+    limit: int | None = None,
 ) -> tuple[Dataset, TableEncoder]:
-    """As `read_table`, with the encoder that gives later rows the same columns."""
+    """Return what `read_table` does, and the encoder that gives later rows the same columns.
+
+    `limit` is the bytes that the file may have; see `read_frame`.
+    """
     if not 0 <= test_share < 1:
         raise ValueError(f"test_share={test_share!r}: give a share from 0 up, below 1.")
-    frame, notes = read_frame(file)
+    frame, notes = read_frame(file, limit)
     name = "table"
     if isinstance(file, str | Path) or hasattr(file, "name"):
         name = Path(str(getattr(file, "name", file))).name

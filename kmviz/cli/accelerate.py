@@ -6,11 +6,10 @@ import argparse
 from pathlib import Path
 from typing import Any
 
-import numpy as np
 import pandas as pd
 
 from kmviz.cli.console import BadInput, Console
-from kmviz.cli.predict import open_array, plain_numbers
+from kmviz.cli.predict import plain_numbers
 from kmviz.cli.threads import interruptibly
 from kmviz.datasets import iter_frames
 from kmviz.evaluation.accelerate import accelerate
@@ -104,8 +103,6 @@ def run_audit(options: argparse.Namespace, console: Console) -> int:
 
 def rows_for(model: Any, path: Path) -> Any:
     """Return the rows of a file as a model takes them: encoded, named, or plain numbers."""
-    if path.suffix == ".npy":
-        return np.asarray(open_array(path), dtype=np.float64)
     frame = pd.concat(list(iter_frames(path)))
     if isinstance(model, TableClassifier):
         return model.encoder.transform(frame)

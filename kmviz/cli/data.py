@@ -7,11 +7,14 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pandas as pd
 
 from kmviz import datasets
 from kmviz.cli.console import BadInput, Console
 from kmviz.datasets import Dataset, TableEncoder
+from kmviz.datasets.content import MAX_BYTES, open_array
+from kmviz.datasets.record import TooLarge, split_rows
 from kmviz.machines.named import NAMES
 
 
@@ -58,10 +61,13 @@ class Given:
 def add_problem_options(parser: argparse.ArgumentParser) -> None:
     """Declare what names the data and the machine, the same for every command."""
     parser.add_argument(
-        "data", help="a CSV, TSV, JSON lines (both also as .gz), Parquet or Arrow file, or an "
-        "embedded data set",
-    )  # fmt: skip
-    parser.add_argument("--target", help="the column to predict (default: found by its name)")
+        "data",
+        help="a CSV or TSV (also as .gz), Parquet, Arrow or .npy file, or an embedded data set",
+    )
+    parser.add_argument(
+        "--target",
+        help="the column to predict (default: found by its name); the .npy file of classes",
+    )
     parser.add_argument(
         "--test-share", type=float, default=0.3, help="share of a file's rows held out; 0 for none"
     )
@@ -84,8 +90,8 @@ def _seed(text: str) -> int:
     return int(text)
 
 
-def read(options: argparse.Namespace) -> Given:
-    """Read the file or load the embedded set that the options name."""
+def read(options: argparse.Namespace, limit: int | None = None) -> Given:
+    """Read the file, of at most `limit` bytes, or load the embedded set that the options name."""
     is_file = Path(options.data).exists()
     if options.data in datasets.names() and not is_file:
         return Given(_embedded(options), None)
@@ -94,10 +100,49 @@ def read(options: argparse.Namespace) -> Given:
             f"There is no file {options.data!r}, and no data set of that name in 'kmviz data list'."
         )
     refuse_embedded_options(options)
+    if Path(options.data).suffix == ".npy":
+        return Given(_arrays(options, limit), None)
     data, encoder = datasets.encode_table(
-        options.data, options.target, options.test_share, options.seed
+        options.data, options.target, options.test_share, options.seed, limit
     )
     return Given(data, encoder)
+
+
+def _arrays(options: argparse.Namespace, limit: int | None) -> Dataset:
+    """Return the rows of a .npy file and the classes of another as a data set."""
+    X, y = open_classes(options)
+    if X.nbytes > (limit or MAX_BYTES):
+        raise TooLarge(
+            f"{options.data} is larger than {(limit or MAX_BYTES) / 2**20:,.3g} MB. Keep a sample "
+            "of its rows and try again."
+        )
+    rows = np.asarray(X, dtype=np.float32)
+    if not np.isfinite(rows).all():
+        raise BadInput(f"{options.data} holds values that are not finite. Fill or remove them.")
+    train, test = split_rows(y, len(y) - round(options.test_share * len(y)), options.seed)
+    names = tuple(f"x{j + 1}" for j in range(rows.shape[1]))
+    return Dataset(
+        rows[train], y[train], rows[test], y[test], name=Path(options.data).stem,
+        feature_names=names, class_names=tuple(map(str, np.unique(y))), image_shape=None,
+        about=f"{len(y):,} rows of {options.data}.", source=options.data, licence="yours",
+    )  # fmt: skip
+
+
+def open_classes(options: argparse.Namespace) -> tuple[np.ndarray, np.ndarray]:
+    """Map the rows of a .npy file, and the classes of the one that --target names."""
+    X = open_array(options.data)
+    if not options.target:
+        raise BadInput("With a .npy file, --target names the .npy file that holds the classes.")
+    place = Path(options.target)
+    if not place.is_file():
+        raise BadInput(f"There is no file {options.target!r} with the classes.")
+    try:
+        y = np.load(place, mmap_mode="r", allow_pickle=False)
+    except ValueError as error:
+        raise BadInput(f"{place.name} is not a plain .npy array: {error}") from error
+    if y.shape != (len(X),):
+        raise BadInput(f"{place.name} has shape {y.shape}; {len(X):,} classes are needed.")
+    return X, y
 
 
 def refuse_embedded_options(options: argparse.Namespace) -> None:

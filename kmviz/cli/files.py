@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import csv
 import re
 import sys
 from pathlib import Path
-from typing import Any, Protocol
+from typing import Any
 
 import numpy as np
+import pandas as pd
 import pyarrow as pa
 import pyarrow.parquet as pq
 from numpy.typing import NDArray
@@ -49,71 +49,50 @@ def bytes_of(text: str) -> int:
     return int(float(match[1]) * _UNITS[match[2].upper()])
 
 
-class Writer(Protocol):
-    """Where predictions go: rows in order, a block at a time."""
+class Writer:
+    """Where predictions go: a table of `row`, `label` (and `output`), a block at a time.
 
-    def write(self, rows: Any, labels: NDArray[Any], outputs: NDArray[Any] | None) -> None:
-        """Add a block; a label of None is a row that could not be read."""
-
-    def close(self) -> None:
-        """Finish the file."""
-
-
-class CsvWriter:
-    """`row,label` (and `output`) lines; the delimiter follows the file's name.
-
-    The header comes with the first block: input that is refused at once leaves no output.
+    CSV, TSV or Parquet by the name of the file; None is CSV on standard output. A header comes with
+    the first block: input that is refused at once leaves no output.
     """
 
     def __init__(self, path: Path | None, with_outputs: bool) -> None:
-        self._stream = sys.stdout if path is None else path.open("w", encoding="utf-8", newline="")
-        self._owned = path is not None
-        delimiter = "\t" if path is not None and ".tsv" in path.suffixes else ","
-        self._lines = csv.writer(self._stream, delimiter=delimiter, lineterminator="\n")
-        self._header = ["row", "label", *(["output"] if with_outputs else [])]
+        suffixes = [] if path is None else path.suffixes
+        self._parquet = _parquet_writer(path, with_outputs) if ".parquet" in suffixes else None
+        self._stream: Any = sys.stdout
+        if path is not None and self._parquet is None:
+            self._stream = path.open("w", encoding="utf-8", newline="")
+        self._delimiter = "\t" if ".tsv" in suffixes else ","
+        self._has_header = False
 
     def write(self, rows: Any, labels: NDArray[Any], outputs: NDArray[Any] | None) -> None:
-        if self._header:
-            self._lines.writerow(self._header)
-            self._header = []
-        named = {value: safe_cell(value) for value in set(labels.tolist()) - {None}}
-        named[None] = ""
-        cells = [named[value] for value in labels.tolist()]
-        if outputs is None:
-            self._lines.writerows(zip(rows, cells, strict=True))
-        else:
-            shown = ["" if np.isnan(value) else f"{value:.9g}" for value in outputs.tolist()]
-            self._lines.writerows(zip(rows, cells, shown, strict=True))
+        """Add a block; a label of None is a row that could not be read."""
+        texts = pd.Series(labels, dtype=object).map(str, na_action="ignore")
+        frame = pd.DataFrame({"row": np.asarray(rows, dtype=np.int64), "label": texts})
+        if outputs is not None:
+            frame["output"] = outputs
+        if self._parquet is not None:
+            block = pa.Table.from_pandas(frame, self._parquet.schema, preserve_index=False)
+            self._parquet.write_table(block)
+            return
+        frame["label"] = texts.map(safe_cell, na_action="ignore")
+        frame.to_csv(
+            self._stream, sep=self._delimiter, index=False, header=not self._has_header,
+            float_format="%.9g", lineterminator="\n",
+        )  # fmt: skip
+        self._has_header = True
 
     def close(self) -> None:
+        """Finish the file."""
+        if self._parquet is not None:
+            self._parquet.close()
         self._stream.flush()
-        if self._owned:
+        if self._stream is not sys.stdout:
             self._stream.close()
 
 
-class ParquetWriter:
-    """The same columns as Parquet."""
-
-    def __init__(self, path: Path, with_outputs: bool) -> None:
-        columns = [("row", pa.int64()), ("label", pa.string())]
-        if with_outputs:
-            columns.append(("output", pa.float64()))
-        self._schema = pa.schema(columns)
-        self._file = pq.ParquetWriter(path, self._schema)
-
-    def write(self, rows: Any, labels: NDArray[Any], outputs: NDArray[Any] | None) -> None:
-        texts = [None if value is None else str(value) for value in labels.tolist()]
-        columns: list[Any] = [pa.array(list(rows), pa.int64()), pa.array(texts, pa.string())]
-        if outputs is not None:
-            columns.append(pa.array(outputs, pa.float64(), from_pandas=True))
-        self._file.write_batch(pa.record_batch(columns, schema=self._schema))
-
-    def close(self) -> None:
-        self._file.close()
-
-
-def writer_for(path: Path | None, with_outputs: bool) -> Writer:
-    """Choose a writer by the name of the file; None is standard output."""
-    if path is not None and ".parquet" in path.suffixes:
-        return ParquetWriter(path, with_outputs)
-    return CsvWriter(path, with_outputs)
+def _parquet_writer(path: Path | None, with_outputs: bool) -> pq.ParquetWriter:
+    columns = [("row", pa.int64()), ("label", pa.string())]
+    if with_outputs:
+        columns.append(("output", pa.float64()))
+    return pq.ParquetWriter(path, pa.schema(columns))

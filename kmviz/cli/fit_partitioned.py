@@ -15,10 +15,11 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.preprocessing import StandardScaler
 
+from kmviz.cli.blocks import block_rows, labelled, learnt_encoder
 from kmviz.cli.console import BadInput, Console
+from kmviz.cli.data import open_classes
 from kmviz.cli.files import bytes_of
 from kmviz.cli.machine import method
-from kmviz.cli.sample import block_rows, labelled, learnt_encoder, open_classes
 from kmviz.datasets import TableEncoder, iter_frames
 from kmviz.io.partitioned import TABLE
 from kmviz.io.storage import dumps

@@ -11,11 +11,14 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
+import pyarrow.parquet as pq
 from numpy.typing import NDArray
+from pandas.api.types import is_numeric_dtype
 
 from kmviz.cli.console import BadInput, Console
-from kmviz.cli.files import Writer, bytes_of, writer_for
+from kmviz.cli.files import Writer, bytes_of
 from kmviz.datasets import DataError, TableEncoder, iter_frames
+from kmviz.datasets.content import open_array
 from kmviz.io.storage import load
 from kmviz.io.table import TableClassifier
 from kmviz.io.whole import written_whole
@@ -64,7 +67,7 @@ def run(options: argparse.Namespace, console: Console) -> int:
     _keep_boxes_within(memory // 2, model)
     whole = written_whole(options.out) if options.out else nullcontext(None)
     with whole as place:
-        writer = writer_for(place, options.decision)
+        writer = Writer(place, options.decision)
         try:
             counts = _label(model, options, writer, console)
         finally:
@@ -104,7 +107,6 @@ class _Counts:
 
 def _label(model: Any, options: argparse.Namespace, writer: Writer, console: Console) -> _Counts:
     counts = _Counts()
-    size = max(options.data.stat().st_size, 1) if options.data.is_file() else 1
     for block in _blocks(options.data, model, options.chunk, options.on_error):
         for row, message in sorted(block.bad.items()):
             counts.bad += 1
@@ -115,7 +117,7 @@ def _label(model: Any, options: argparse.Namespace, writer: Writer, console: Con
         numbers, labels, outputs = _answers(model, block, options.decision)
         writer.write(numbers, labels, outputs)
         counts.rows += len(numbers)
-        console.progress(min(block.bytes_read / size, 1.0), f"{counts.rows:,} rows")
+        console.progress(block.share, f"{counts.rows:,} rows")
     if not counts.rows:  # a header all the same
         writer.write([], np.empty(0, dtype=object), np.empty(0) if options.decision else None)
     return counts
@@ -127,7 +129,7 @@ class _Block:
 
     X: NDArray[Any]
     numbers: NDArray[np.intp]
-    bytes_read: float = 0.0
+    share: float = 0.0  # of the file that is read, about
     bad: dict[int, str] = field(default_factory=dict)
 
 
@@ -158,58 +160,31 @@ def _single_output(clf: Any, X: NDArray[Any]) -> NDArray[Any]:
 
 
 def _blocks(path: Path, model: Any, rows: int, on_error: str) -> Iterator[_Block]:
-    if path.suffix == ".npy":
-        yield from _array_blocks(path, rows)
-        return
     encoder = model.encoder if isinstance(model, TableClassifier) else None
     taken: dict[int, str] = {}
     on_bad = taken.__setitem__ if on_error == "skip" else None
-    done, per_row = 0, 0.0
-    frames = iter_frames(path, rows, on_bad)
-    for frame in frames:
-        if not per_row:
-            per_row = _bytes_a_row(path, frame)
+    done, expected = 0, 0.0
+    for frame in iter_frames(path, rows, on_bad):
+        expected = expected or _expected_rows(path, frame)
         block = _encoded(frame, encoder, on_error)
         block.bad |= {row: taken.pop(row) for row in sorted(taken)}
         done += len(frame)
-        block.bytes_read = done * per_row
+        block.share = min(done / expected, 1.0)
         yield block
     if taken:  # bad rows at the very end
         empty = np.empty((0, 1))
         yield _Block(empty, np.empty(0, dtype=np.intp), bad=taken)
 
 
-def _bytes_a_row(path: Path, frame: pd.DataFrame) -> float:
-    """A guess, for progress only."""
+def _expected_rows(path: Path, frame: pd.DataFrame) -> float:
+    """Return about how many rows a file has, for progress only."""
     if path.suffix == ".parquet":
-        import pyarrow.parquet as pq
-
-        return path.stat().st_size / max(pq.read_metadata(path).num_rows, 1)
+        return max(pq.read_metadata(path).num_rows, 1)
+    if path.suffix == ".npy":
+        return len(open_array(path))
     sample = frame.head(100)
-    return len(sample.to_csv(index=False, header=False)) / max(len(sample), 1)
-
-
-def _array_blocks(path: Path, rows: int) -> Iterator[_Block]:
-    """Rows of a memory-mapped array; never unpickled."""
-    X = open_array(path)
-    for start in range(0, len(X), rows):
-        part = np.array(X[start : start + rows], dtype=np.float32)
-        numbers = np.arange(start + 1, start + 1 + len(part))
-        share = (start + len(part)) / len(X)
-        yield _Block(part, numbers, bytes_read=share * path.stat().st_size)
-
-
-def open_array(path: Path) -> NDArray[Any]:
-    """Map a two-dimensional .npy file."""
-    if not path.is_file():
-        raise BadInput(f"There is no file {str(path)!r}.")
-    try:
-        X = np.load(path, mmap_mode="r", allow_pickle=False)
-    except (ValueError, OSError) as error:
-        raise BadInput(f"{path.name} is not a plain .npy array: {error}") from error
-    if X.ndim != 2 or not np.issubdtype(X.dtype, np.number):
-        raise BadInput(f"{path.name} must hold rows of numbers; it has shape {X.shape}.")
-    return X
+    text = sample.to_csv(index=False, header=False)
+    return max(path.stat().st_size * len(sample) / max(len(text), 1), 1.0)
 
 
 def _encoded(frame: pd.DataFrame, encoder: TableEncoder | None, on_error: str) -> _Block:
@@ -235,8 +210,11 @@ def _encoded(frame: pd.DataFrame, encoder: TableEncoder | None, on_error: str) -
 
 def plain_numbers(frame: pd.DataFrame) -> NDArray[Any]:
     """Every column as numbers: for classifiers that were stored without a table's encoder."""
-    columns = [pd.to_numeric(frame[name].astype(object), errors="coerce") for name in frame]
-    X = np.column_stack([column.to_numpy(dtype=float) for column in columns])
+    if all(map(is_numeric_dtype, frame.dtypes)):
+        X = frame.to_numpy(dtype=float)
+    else:
+        columns = [pd.to_numeric(frame[name].astype(object), errors="coerce") for name in frame]
+        X = np.column_stack([column.to_numpy(dtype=float) for column in columns])
     bad = ~np.isfinite(X).all(axis=1)
     if bad.any():
         row = int(frame.index[int(np.argmax(bad))])

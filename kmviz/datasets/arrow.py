@@ -17,7 +17,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
-from kmviz.datasets.record import DataError
+from kmviz.datasets.record import DataError, TooLarge
 
 #: Rows that are decoded before they are counted, and the head of each text in memory.
 BATCH_ROWS, TEXT_HEAD = 2_000, 64
@@ -66,7 +66,7 @@ def arrow_frames(
 
 def _refuse_above(decoded: int, most: int, name: str) -> None:
     if decoded > most:
-        raise DataError(
+        raise TooLarge(
             f"{name} unfolds to more than {most / 2**20:,.1f} MB. Keep a sample of its rows, or "
             "the columns that matter, and try again."
         )

@@ -9,7 +9,7 @@ from typing import IO, Any
 
 import numpy as np
 
-from kmviz.datasets.record import DataError
+from kmviz.datasets.record import DataError, TooLarge
 
 MAX_BYTES = 50 * 2**20
 
@@ -51,8 +51,8 @@ def read_bytes(file: File, limit: int = MAX_BYTES) -> tuple[bytes, str]:
         read = file.read(limit + 1)
         content = read.encode() if isinstance(read, str) else bytes(read)
     if len(content) > limit:
-        raise DataError(
-            f"{name} is larger than {limit / 2**20:.0f} MB. Keep a sample of its rows, or the "
+        raise TooLarge(
+            f"{name} is larger than {limit / 2**20:,.3g} MB. Keep a sample of its rows, or the "
             "columns that matter, and try again."
         )
     if is_packed(content):
@@ -74,8 +74,8 @@ def _unpacked(content: bytes, name: str, limit: int) -> bytes:
     except (OSError, EOFError, zlib.error) as error:
         raise DataError(f"{name} is damaged: {error}. Pack it again.") from error
     if len(found) > limit:
-        raise DataError(
-            f"{name} unfolds to more than {limit / 2**20:.0f} MB. Keep a sample of its rows, or "
+        raise TooLarge(
+            f"{name} unfolds to more than {limit / 2**20:,.3g} MB. Keep a sample of its rows, or "
             "the columns that matter, and try again."
         )
     return found

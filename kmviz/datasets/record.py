@@ -11,6 +11,10 @@ class DataError(ValueError):
     """A table that cannot be used; the message says what is wrong and what to do."""
 
 
+class TooLarge(DataError):
+    """A table that has more bytes than may be read at once."""
+
+
 @dataclass(frozen=True, eq=False)
 class Dataset:
     """A classification problem, split into training and test rows.

@@ -15,7 +15,7 @@ from typing import Any, NoReturn
 from sklearn.exceptions import NotFittedError
 
 from kmviz import __version__
-from kmviz.cli import accelerate, app, compare, data, export, fit, loops, predict
+from kmviz.cli import accelerate, app, compare, compile, data, export, fit, predict
 from kmviz.cli.console import BadInput, Console
 from kmviz.cli.threads import left_behind
 from kmviz.methods import progress
@@ -45,7 +45,7 @@ def parser() -> argparse.ArgumentParser:
     top.add_argument("--version", action="version", version=f"kmviz {__version__}")
     top.add_argument("--quiet", "-q", action="store_true", help="no progress on stderr")
     commands = top.add_subparsers(dest="command", required=True, metavar="COMMAND")
-    for module in (app, data, fit, predict, accelerate, compare, export, loops):
+    for module in (app, data, fit, predict, accelerate, compare, export, compile):
         module.add_to(commands)
     return top
 

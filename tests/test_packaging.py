@@ -50,6 +50,15 @@ def test_a_classifier_imports_no_more_than_scikit_learn_does():
     assert found == "[]"
 
 
+def test_the_list_of_commands_imports_nothing_heavy():
+    heavy = (*HEAVY, "numpy", "sklearn", "numba", "scipy", "joblib")
+    found = python(
+        "import sys\nfrom kmviz.cli.main import parser\n"
+        f"parser(['--help']).format_help(), print([m for m in {heavy} if m in sys.modules])"
+    )
+    assert found == "[]"
+
+
 def test_the_library_answers_where_tables_and_pictures_are_missing():
     answered = python(
         "import sys\nclass Missing:\n    def find_spec(self, name, *_):\n"

@@ -6,19 +6,16 @@ import argparse
 import subprocess
 import sys
 from importlib.util import find_spec
-from typing import Any
 
 from kmviz.cli.console import BadInput, Console
 from kmviz.io.places import app_folder
 
 
-def add_to(commands: Any) -> None:
-    """Declare the command."""
-    parser = commands.add_parser(
-        "app",
-        help="the app, in a browser",
-        description="Start the app and print its address; Ctrl-C ends it. It listens on this "
-        "machine only, unless --host says otherwise: whoever reaches it can use it.",
+def add_options(parser: argparse.ArgumentParser) -> None:
+    """Declare the command's options."""
+    parser.description = (
+        "Start the app and print its address; Ctrl-C ends it. It listens on this "
+        "machine only, unless --host says otherwise: whoever reaches it can use it."
     )
     parser.add_argument("--port", type=int, default=8501, help="default: 8501")
     parser.add_argument(

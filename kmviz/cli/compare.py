@@ -25,14 +25,12 @@ SHOWN = {
 }  # fmt: skip
 
 
-def add_to(commands: Any) -> None:
-    """Declare the command."""
-    parser = commands.add_parser(
-        "compare",
-        help="what each method costs and changes on your data",
-        description="Train, ask and time every method and the usual alternatives on one file. "
+def add_options(parser: argparse.ArgumentParser) -> None:
+    """Declare the command's options."""
+    parser.description = (
+        "Train, ask and time every method and the usual alternatives on one file. "
         "Ratios are times faster than SVC.decision_function (and than its float32 BLAS form) in "
-        "this run, in CPU time on one thread.",
+        "this run, in CPU time on one thread."
     )
     data_command.add_problem_options(parser)
     parser.add_argument("--methods", help="comma-separated names (default: all)")

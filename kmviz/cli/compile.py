@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import argparse
-from typing import Any
 
 from kmviz.cli.console import Console
 from kmviz.loops import compile_all, modules
@@ -11,13 +10,11 @@ from kmviz.loops.cache import PACKAGE, folders
 from kmviz.methods import progress
 
 
-def add_to(commands: Any) -> None:
-    """Declare the command."""
-    parser = commands.add_parser(
-        "compile",
-        help="compile the loops now, not at the first answer",
-        description="Compile every loop for this machine and keep the result on disk. Once after "
-        "an installation: without it, the first answer of each method waits some seconds.",
+def add_options(parser: argparse.ArgumentParser) -> None:
+    """Declare the command's options."""
+    parser.description = (
+        "Compile every loop for this machine and keep the result on disk. Once after "
+        "an installation: without it, the first answer of each method waits some seconds."
     )
     parser.set_defaults(run=run)
 

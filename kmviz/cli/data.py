@@ -18,9 +18,8 @@ from kmviz.datasets.record import TooLarge, split_rows
 from kmviz.machines.named import NAMES
 
 
-def add_to(commands: Any) -> None:
-    """Declare the command."""
-    parser = commands.add_parser("data", help="the embedded data sets")
+def add_options(parser: argparse.ArgumentParser) -> None:
+    """Declare the command's options."""
     verbs = parser.add_subparsers(dest="verb", required=True, metavar="list")
     listing = verbs.add_parser("list", help="name, size and origin of each")
     listing.add_argument("--csv", action="store_true", help="as CSV instead of aligned text")

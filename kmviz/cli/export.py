@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import argparse
 from pathlib import Path
-from typing import Any
 
 from kmviz.cli.accelerate import rows_for
 from kmviz.cli.console import BadInput, Console
@@ -13,14 +12,12 @@ from kmviz.io.storage import load
 from kmviz.io.table import TableClassifier
 
 
-def add_to(commands: Any) -> None:
-    """Declare the command."""
-    parser = commands.add_parser(
-        "export",
-        help="write a stored classifier as C99 or ONNX",
-        description="Write an exact, reduced or tree classifier as one C99 file that needs the C "
+def add_options(parser: argparse.ArgumentParser) -> None:
+    """Declare the command's options."""
+    parser.description = (
+        "Write an exact, reduced or tree classifier as one C99 file that needs the C "
         "library alone, or (not a tree) as ONNX, which takes skl2onnx. A file that would answer "
-        "otherwise than the classifier is not written.",
+        "otherwise than the classifier is not written."
     )
     parser.add_argument("model", type=Path, help="a .skops file that kmviz.save wrote")
     parser.add_argument("out", type=Path, help="a file that ends in .c or .onnx")

@@ -40,14 +40,12 @@ FILE_SHARE = 8
 EVERY_ROW = "--method falk --out model.falk uses every row of a file of any length."
 
 
-def add_to(commands: Any) -> None:
-    """Declare the command."""
-    parser = commands.add_parser(
-        "fit",
-        help="train a fast classifier on a file and store it",
-        description="Train a method on a table and store it, with the table's encoding, as a "
+def add_options(parser: argparse.ArgumentParser) -> None:
+    """Declare the command's options."""
+    parser.description = (
+        "Train a method on a table and store it, with the table's encoding, as a "
         ".skops file. A share of the rows is held out to report what it gets right and what it "
-        "answers differently from the exact machine.",
+        "answers differently from the exact machine."
     )
     data_command.add_problem_options(parser)
     parser.add_argument(

@@ -10,17 +10,28 @@ import threading
 import warnings
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
+from importlib import import_module
 from typing import Any, NoReturn
 
-from sklearn.exceptions import NotFittedError
-
 from kmviz import __version__
-from kmviz.cli import accelerate, app, compare, compile, data, export, fit, predict
 from kmviz.cli.console import BadInput, Console
 from kmviz.cli.threads import left_behind
 from kmviz.methods import progress
 
 BAD_INPUT, INTERRUPTED, TERMINATED = 2, 130, 143
+
+#: Each command, a module of this package, and its line in `kmviz --help`.
+COMMANDS = {
+    "app": "the app, in a browser",
+    "data": "the embedded data sets",
+    "fit": "train a fast classifier on a file and store it",
+    "predict": "label the rows of a file with a stored classifier",
+    "accelerate": "make a stored model fast, with a promise",
+    "audit": "compare a fast model's answers with those of the model it replaces",
+    "compare": "what each method costs and changes on your data",
+    "export": "write a stored classifier as C99 or ONNX",
+    "compile": "compile the loops now, not at the first answer",
+}
 
 
 class Terminated(BaseException):
@@ -34,8 +45,8 @@ class Parser(argparse.ArgumentParser):
         self.exit(BAD_INPUT, f"{self.prog}: {message} (see {self.prog} --help)\n")
 
 
-def parser() -> argparse.ArgumentParser:
-    """Return the whole command line."""
+def parser(arguments: Sequence[str]) -> argparse.ArgumentParser:
+    """Return the command line; only the options of the command in `arguments` are imported."""
     top = Parser(
         prog="kmviz",
         description="Kernel machines that answer fast, from a shell.",
@@ -45,14 +56,17 @@ def parser() -> argparse.ArgumentParser:
     top.add_argument("--version", action="version", version=f"kmviz {__version__}")
     top.add_argument("--quiet", "-q", action="store_true", help="no progress on stderr")
     commands = top.add_subparsers(dest="command", required=True, metavar="COMMAND")
-    for module in (app, data, fit, predict, accelerate, compare, export, compile):
-        module.add_to(commands)
+    for name, help_line in COMMANDS.items():
+        command = commands.add_parser(name, help=help_line)
+        if name in arguments:
+            import_module(f"kmviz.cli.{name}").add_options(command)
     return top
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run one command and return its exit code."""
-    options = parser().parse_args(arguments)
+    given = sys.argv[1:] if arguments is None else arguments
+    options = parser(given).parse_args(given)
     console = Console(options.quiet)
     try:
         with _terminable(), _warnings_to(console), progress.listening(console.progress):
@@ -60,7 +74,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     except BrokenPipeError:
         sys.stderr.close()  # the reader of our output went away; nothing more to say
         return 0
-    except (BadInput, ValueError, NotFittedError, OSError) as error:
+    except (BadInput, ValueError, OSError) as error:
         console.warn(f"kmviz {options.command}: {_one_line(error)}")
         return BAD_INPUT
     except KeyboardInterrupt:

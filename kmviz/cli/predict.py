@@ -25,13 +25,11 @@ from kmviz.io.whole import written_whole
 from kmviz.methods.falk import PartitionedFaLK
 
 
-def add_to(commands: Any) -> None:
-    """Declare the command."""
-    parser = commands.add_parser(
-        "predict",
-        help="label the rows of a file with a stored classifier",
-        description="Label the rows of a CSV, TSV, Parquet, Arrow or .npy file of any length. "
-        "Rows keep their order; the output names each by its number in the input.",
+def add_options(parser: argparse.ArgumentParser) -> None:
+    """Declare the command's options."""
+    parser.description = (
+        "Label the rows of a CSV, TSV, Parquet, Arrow or .npy file of any length. "
+        "Rows keep their order; the output names each by its number in the input."
     )
     parser.add_argument(
         "model", type=Path, help="a .skops or .falk file that 'fit' or kmviz.save wrote"

@@ -102,7 +102,8 @@ def test_fit_without_rows_held_out_takes_the_exact_machine(tmp_path, capsys):
 
 def test_many_rows_are_warned_of(capsys):
     for method, words in (("auto", "falk"), ("falk", "")):
-        options = parser().parse_args(["fit", "x.csv", "--method", method, "--out", "m.skops"])
+        given = ["fit", "x.csv", "--method", method, "--out", "m.skops"]
+        options = parser(given).parse_args(given)
         _warn_of_many(options, 20_001, Console())
         said = capsys.readouterr().err
         assert bool(words) == bool(said)
@@ -129,7 +130,7 @@ from kmviz.cli.main import main
 rng = np.random.default_rng(0)
 rows = rng.normal(size=(6000, 50))
 print("ready", flush=True)
-fit._trained = lambda options, sample: SVC(C=1e6, gamma=1e-4).fit(rows, rng.integers(0, 2, 6000))
+fit._trained = lambda *_: SVC(C=1e6, gamma=1e-4).fit(rows, rng.integers(0, 2, 6000))
 sys.exit(main(["-q", "fit", "two_moons", "--n", "50", "--out", sys.argv[1]]))
 """
 

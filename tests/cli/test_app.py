@@ -6,7 +6,7 @@ import sys
 import pytest
 from streamlit.testing.v1 import AppTest
 
-from kmviz.cli import app, loops
+from kmviz.cli import app, compile as compiling
 from kmviz.cli.main import main
 from kmviz.io import places
 
@@ -85,7 +85,7 @@ def test_the_app_is_found_inside_a_package_and_beside_it(tmp_path, monkeypatch):
 
 def test_compile_goes_through_every_module_with_loops(monkeypatch, capsys):
     asked = []
-    monkeypatch.setattr(loops, "compile_all", lambda names: asked.extend(names) or iter(names))
+    monkeypatch.setattr(compiling, "compile_all", lambda names: asked.extend(names) or iter(names))
     assert main(["compile"]) == 0
     assert {"nsv", "svtree", "falk_train"} <= set(asked)
     assert "compiled the loops of" in capsys.readouterr().err

@@ -12,7 +12,6 @@ from math import log
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 from sklearn.calibration import CalibratedClassifierCV
 from sklearn.isotonic import IsotonicRegression
 from sklearn.model_selection import FixedThresholdClassifier, TunedThresholdClassifierCV
@@ -29,18 +28,6 @@ class Cut:
 
     at: float = 0.0
     sign: float = 1.0
-
-
-@dataclass(frozen=True)
-class Calibrator:
-    """What a fitted calibrator makes of the output of a machine that was cut elsewhere."""
-
-    inner: Any
-    cut: Cut
-
-    def probability(self, outputs: NDArray[np.float64]) -> NDArray[np.float64]:
-        """Return the probability of the second class, from the outputs of the cut machine."""
-        return second_class(self.inner, self.cut.sign * outputs + self.cut.at)
 
 
 def cut_of(estimator: Any) -> Cut:
@@ -73,20 +60,6 @@ def cut_of(estimator: Any) -> Cut:
             "or calibrate by CalibratedClassifierCV(ensemble=False)."
         )
     return Cut() if level is None else Cut(level)
-
-
-def calibrator_of(estimator: Any) -> Calibrator | None:
-    """Return the calibrator of a fitted model of two classes; None where it has none."""
-    found = [one for one in chain(estimator) if isinstance(one, CalibratedClassifierCV)]
-    if not found:
-        return None
-    return Calibrator(found[0].calibrated_classifiers_[0].calibrators[0], cut_of(estimator))
-
-
-def second_class(calibrator: Any, scores: NDArray[np.float64]) -> NDArray[np.float64]:
-    """Return the probability of the second class that a calibrator gives scores."""
-    found = np.asarray(calibrator.predict(scores))
-    return found if found.ndim == 1 else found[:, 1]
 
 
 def crossing(calibrator: Any, level: float) -> Cut:

@@ -18,7 +18,7 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 from itertools import combinations
 from math import isfinite
-from typing import Any, ClassVar, Protocol, cast
+from typing import Any, ClassVar, Protocol
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -33,8 +33,6 @@ from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from kmviz.machines import KernelMachine
-from kmviz.machines.cut import calibrator_of
-from kmviz.machines.platt import probabilities, sigmoids
 from kmviz.machines.reading import (
     classes_of,
     read_binary,
@@ -188,11 +186,8 @@ class PairsClassifier(ClassifierMixin, MachineRows):
 
 
 def _has_probabilities(clf: Any) -> bool:
-    """Whether the fitted estimator of a method was trained with probabilities, or calibrated."""
-    if not hasattr(clf, "estimator_"):
-        return False
-    known = sigmoids(last_step(clf.estimator_)) is not None
-    return known or calibrator_of(clf.estimator_) is not None
+    """Return True if the model that the method replaces gives probabilities."""
+    return hasattr(getattr(clf, "estimator_", None), "predict_proba")
 
 
 class MachineClassifier(PairsClassifier):
@@ -269,26 +264,22 @@ class MachineClassifier(PairsClassifier):
 
     @available_if(_has_probabilities)
     def predict_proba(self, X: ArrayLike) -> NDArray[np.float64]:
-        """Return the probability of each class: that of the fitted model, if it has them.
+        """Return the probability of each class: the fitted model's own, where it has them.
 
-        They are computed from the exact machines' outputs, whatever the method: sigmoids were
-        fitted to these. Elsewhere, calibrate the exact machine's scores on rows of their own:
+        Elsewhere, calibrate the exact machine's scores on rows of their own:
         `CalibratedClassifierCV(FrozenEstimator(ExactClassifier(FrozenEstimator(svc)).fit(X)))`.
         """
-        rows = dense(self._rows(X))
-        outputs = np.column_stack([m.decision_function(rows) for m in self._exact_machines()])
-        found = calibrator_of(self.estimator_)
-        if found is not None:
-            second = found.probability(outputs[:, 0])
-            return np.column_stack([1.0 - second, second])
-        a, b = cast(Any, sigmoids(last_step(self.estimator_)))
-        return probabilities(outputs, a, b, len(self.classes_))
+        return self.estimator_.predict_proba(self._model_rows(X))
 
     def estimator_labels(self, X: ArrayLike) -> NDArray[Any]:
         """Return what the whole fitted estimator answers: what every promise is about."""
+        return self.estimator_.predict(self._model_rows(X))
+
+    def _model_rows(self, X: ArrayLike) -> Any:
+        """Return rows as the fitted estimator was trained on them."""
         if self.preprocessing_ is None and not hasattr(self.estimator_, "feature_names_in_"):
-            X = self._validate(X, reset=False)  # it was trained so
-        return self.estimator_.predict(X)
+            return self._validate(X, reset=False)
+        return X
 
     def _exact_machines(self) -> list[KernelMachine]:
         """The machines that the method stands in for, in pair order."""

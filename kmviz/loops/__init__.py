@@ -7,21 +7,13 @@ Each has a plain NumPy twin that tests compare it with. They are compiled once, 
 from __future__ import annotations
 
 import gc
-import sys
 from collections.abc import Iterator
 from concurrent.futures import ProcessPoolExecutor
 from importlib import import_module
-from importlib.util import find_spec
 from multiprocessing import get_context
 from pathlib import Path
 
 __all__ = ["compile_all", "modules", "warm"]
-
-if find_spec("numba") is None:  # loops then find plain ones where they look for compiled ones
-    from kmviz.loops import plain
-
-    sys.modules[f"{__name__}.compile"] = plain
-    plain.warn()
 
 
 def modules() -> list[str]:

@@ -76,16 +76,6 @@ def kernel_value(kind, gamma, coef0, degree, a, b):
 
 
 @compiled
-def kernel_of_dot(kind, gamma, coef0, degree, product, norm_a, norm_b):
-    """K(a, b) in float64 from a.b and the squared lengths of a and b."""
-    if kind == RADIAL:
-        return np.exp(-gamma * max(norm_a + norm_b - 2.0 * product, 0.0))
-    if kind == POLYNOMIAL:
-        return whole_power(gamma * product + coef0, degree)
-    return np.float64(product)
-
-
-@compiled
 def machine_output(kind, gamma, coef0, degree, x, vectors, beta, bias):
     """f(x) = sum_i beta_i K(X_i, x) - b for one embedded query."""
     total = 0.0

@@ -3,7 +3,8 @@
 import numpy as np
 import pytest
 
-from kmviz.kernels import RBF, Linear, Normalized, Polynomial
+from kmviz.kernels import RBF, Linear, Normalized, Polynomial, power
+from kmviz.loops.kernel import POLYNOMIAL, RADIAL
 from kmviz.loops.nsv import BY_WALK
 from kmviz.loops.nsv_order import BUCKETS, deal, settle
 from kmviz.machines import KernelMachine
@@ -11,7 +12,7 @@ from kmviz.methods.nsv.calibration import Part
 from kmviz.methods.nsv.early import hear
 from kmviz.methods.nsv.engine import NSVEngine
 from kmviz.methods.nsv.tables import Options
-from kmviz.methods.nsv.walk import decide_early, endless, reduced_kernel, stopped, walk, whole_walk
+from kmviz.methods.nsv.walk import decide_early, endless, stopped, unit_factor, walk, whole_walk
 
 RNG = np.random.default_rng(0)
 ROWS = RNG.normal(size=(60, 6))
@@ -25,6 +26,20 @@ MACHINES = [
         Linear(),
     )
 ]
+
+
+def reduced_kernel(e, x):
+    """Return the kernel values of a query with the reduced vectors, as a function of which."""
+
+    def values(begin, end):
+        part = slice(1 + begin, 1 + end)
+        dots = (e.rows[part] @ x + e.offsets[part]) * unit_factor(e, x)
+        if e.kind == RADIAL:
+            return np.exp(-e.gamma * np.maximum(x @ x + e.lengths[part] - 2 * dots, 0))
+        base = np.asarray(e.gamma * dots + e.coef0, dtype=np.float64)
+        return power(base, e.degree) if e.kind == POLYNOMIAL else base
+
+    return values
 
 
 def by_twin(engine, row, x, values):

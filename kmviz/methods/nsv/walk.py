@@ -81,20 +81,6 @@ def unit_factor(e: Early, x: NDArray[Any]) -> float:
     return 1.0 / np.sqrt(square) if square > 0 else 0.0
 
 
-def reduced_kernel(e: Early, x: NDArray[Any]) -> Between:
-    """Return the kernel values of a query with the reduced vectors, as a function of which."""
-
-    def values(begin: int, end: int) -> NDArray[np.float64]:
-        part = slice(1 + begin, 1 + end)
-        dots = (e.rows[part] @ x + e.offsets[part]) * unit_factor(e, x)
-        if e.kind == RADIAL:
-            return np.exp(-e.gamma * np.maximum(x @ x + e.lengths[part] - 2 * dots, 0))
-        base = np.asarray(e.gamma * dots + e.coef0, dtype=np.float64)
-        return power(base, e.degree) if e.kind == POLYNOMIAL else base
-
-    return values
-
-
 def whole_walk(
     t: Tables, x: NDArray[Any], values: Values
 ) -> tuple[NDArray[np.float64], NDArray[np.float64], NDArray[np.intp], NDArray[np.float64]]:

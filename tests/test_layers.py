@@ -323,7 +323,7 @@ ROOMS = {
     "cli": (1_500, 17),
     "datasets": (2_000, 13),
     "evaluation": (2_400, 16),
-    "figures charts": (3_300, 19),
+    "charts": (3_700, 20),
     "io": (2_000, 14),
     "lessons": (250, 1),
     "loops": (4_400, 33),

@@ -322,15 +322,15 @@ ROOMS = {
     "root": (600, 4),
     "cli": (1_500, 17),
     "datasets": (2_000, 13),
-    "evaluation": (2_400, 16),
+    "evaluation": (2_300, 15),
     "charts": (3_700, 20),
     "io": (2_000, 14),
     "lessons": (250, 1),
     "loops": (4_400, 33),
-    "machines": (2_300, 17),
-    "methods": (17_100, 97),
+    "machines": (2_250, 16),
+    "methods": (16_000, 89),
     "traces": (700, 8),
-    "ui views": (9_600, 58),
+    "ui views": (8_000, 58),
 }
 
 

@@ -140,35 +140,35 @@ def _images(
 
 
 def tradeoff(table: pd.DataFrame, here: tuple[float, float], title: str = "") -> Chart:
-    """Return the speed against the disagreements of several settings, a line for each.
+    """Return the cost against the disagreements of several settings, a line for each.
 
     Parameters
     ----------
     table : DataFrame
         Columns `setting` and `filter` (a line for each pair; without the filter it is dashed),
-        `window`, `speedup`, `disagreements` (in percent).
-    here : speedup and disagreements of the setting on screen
+        `window`, `cost` (kernel evaluations and overhead), `disagreements` (in percent).
+    here : cost and disagreements of the setting on screen
     """
     names = tuple(dict.fromkeys(map(str, table["setting"])))
     group = np.array([names.index(name) for name in table["setting"]], dtype=np.intp)
     lines = [
-        Line(x=part["speedup"].to_numpy(), y=part["disagreements"].to_numpy(), width=1.0,
+        Line(x=part["cost"].to_numpy(), y=part["disagreements"].to_numpy(), width=1.0,
              color=theme.COLORS[names.index(str(name)) % 10], dashed=not is_filtered)
         for (name, is_filtered), part in table.groupby(["setting", "filter"], sort=False)
     ]  # fmt: skip
-    columns = {"w": "window", "times faster": "speedup", "% disagree": "disagreements"}
+    columns = {"w": "window", "evaluations": "cost", "% disagree": "disagreements"}
     marks = Points(
-        x=table["speedup"].to_numpy(), y=table["disagreements"].to_numpy(), group=group, size=8,
+        x=table["cost"].to_numpy(), y=table["disagreements"].to_numpy(), group=group, size=8,
         names=names, hover={said: table[name].to_numpy() for said, name in columns.items()},
     )  # fmt: skip
     star = Points(x=here[:1], y=here[1:], names=("the present setting",), symbols=("star",),
                   colors=(theme.QUERY,), size=15, opacity=1.0)  # fmt: skip
     return Chart(
         key="tradeoff",
-        alt="Times faster than the exact sum against the share of answers that differ, for several "
+        alt="Kernel evaluations per query against the share of answers that differ, for several "
         "settings, with the present one marked.",
         title=title,
-        x=Axis("times faster than the exact sum (log scale)", log=True),
+        x=Axis("kernel evaluations per query, overhead included (log scale)", log=True),
         y=Axis("disagreements (%)"),
         layers=[*lines, *[marks] * bool(len(table)), star],
         height=430,

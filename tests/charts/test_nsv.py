@@ -111,7 +111,7 @@ def test_vectors_used_are_numbered_on_the_map(clf):
 def test_tradeoff_has_a_line_for_each_setting_with_and_without_the_filter():
     table = pd.DataFrame(
         {"setting": ["a", "a", "a", "b"], "filter": [True, True, False, True],
-         "window": [0, 10, 0, 0], "speedup": [9.0, 5.0, 7.0, 50.0],
+         "window": [0, 10, 0, 0], "cost": [9.0, 5.0, 7.0, 50.0],
          "disagreements": [0.4, 0.1, 0.2, 0.2]}
     )  # fmt: skip
     chart = nsv.tradeoff(table, (5.0, 0.1))
@@ -128,7 +128,7 @@ def test_tradeoff_has_a_line_for_each_setting_with_and_without_the_filter():
 
 
 def test_a_tradeoff_that_is_not_measured_yet_shows_the_present_setting():
-    empty = pd.DataFrame(columns=["setting", "filter", "window", "speedup", "disagreements"])
+    empty = pd.DataFrame(columns=["setting", "filter", "window", "cost", "disagreements"])
     chart = nsv.tradeoff(empty, (5.0, 0.1))
     assert [one.names for one in chart.layers] == [("the present setting",)]
 

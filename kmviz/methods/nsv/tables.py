@@ -23,7 +23,6 @@ STAGES = (0.4, 0.8, 1.6, 3.2)
 
 #: What the parts of a walk took on one computer, in nanoseconds: stages are chosen and `overhead_`
 #: is said by these, so that a fit does not depend on how busy a computer is.
-#: `kmviz.evaluation.prices` measures them where they are wanted.
 TOUCH = {LINEAR: 27.0, POLYNOMIAL: 32.0, RADIAL: 34.0}  # a kernel value, and for each column:
 COLUMN = {8: 0.35, 4: 0.12}  # by the bytes of a number
 TERM = {LINEAR: 1.2, POLYNOMIAL: 1.2, RADIAL: 2.0}  # an approximate kernel value, and

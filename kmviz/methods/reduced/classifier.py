@@ -45,7 +45,7 @@ from kmviz.machines import KernelMachine
 from kmviz.machines.as_svc import as_svc
 from kmviz.methods.base import BinaryProblem, MachineClassifier
 from kmviz.methods.reduced.engine import ReducedEngine
-from kmviz.methods.reduced.making import Making
+from kmviz.methods.reduced.fitting import Making
 from kmviz.methods.reduced.sizing import HeldProblem, hold_out
 from kmviz.methods.reduced.study import ReducedStudy
 from kmviz.methods.reduction.shared import outputs, share, union

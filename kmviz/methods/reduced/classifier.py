@@ -45,8 +45,14 @@ from kmviz.machines import KernelMachine
 from kmviz.machines.as_svc import as_svc
 from kmviz.methods.base import BinaryProblem, MachineClassifier
 from kmviz.methods.reduced.engine import ReducedEngine
-from kmviz.methods.reduced.fitting import Making
-from kmviz.methods.reduced.sizing import HeldProblem, hold_out
+from kmviz.methods.reduced.fitting import (
+    HeldProblem,
+    build_engine,
+    hold_out,
+    resize_engine,
+    search_method,
+    with_threshold,
+)
 from kmviz.methods.reduced.study import ReducedStudy
 from kmviz.methods.reduction.shared import outputs, share, union
 from kmviz.methods.reduction.space import space_of
@@ -203,8 +209,7 @@ class ReducedSetClassifier(MachineClassifier):
         Nothing is searched or trained; see `study`.
         """
         other = copy(self).set_params(n_vectors=n_vectors, threshold=threshold)
-        making = other._making()
-        return other._describe([making.resized(engine) for engine in self.engines_])
+        return other._describe([resize_engine(other, engine) for engine in self.engines_])
 
     def _refuse_contradictions(self) -> None:
         if self.shared and self.sequential:
@@ -225,21 +230,30 @@ class ReducedSetClassifier(MachineClassifier):
                 f"n_vectors={self.n_vectors} is more than the {largest} support vectors that the "
                 "machine has. Give a smaller number, or a share such as 0.1."
             )
-        random = check_random_state(self.random_state)
-        making = self._making(random.randint(2**31 - 1) if self.tune else 0)
+        seed = check_random_state(self.random_state).randint(2**31 - 1) if self.tune else 0
         engines = [
-            making.made(problem, rows)
+            build_engine(self, problem, rows, seed)
             for problem, rows in zip(problems, self._tuning_rows(problems), strict=True)
         ]
         if self.shared and len(problems) > 1:
-            engines = _shared(problems, [engine.machine for engine in engines], making)
+            engines = self._share_vectors(problems, [engine.machine for engine in engines])
         return self._describe(engines)
 
-    def _making(self, seed: int = 0) -> Making:
-        return Making(
-            self.n_vectors, self.method, self.threshold, self.sequential, self.max_disagreement,
-            self.every_size, seed,
-        )  # fmt: skip
+    def _share_vectors(
+        self, problems: list[BinaryProblem], reduced: list[KernelMachine]
+    ) -> list[ReducedEngine]:
+        """Return engines that give each machine the vectors of all."""
+        originals = [problem.machine for problem in problems]
+        space = space_of(originals[0].kernel, originals[0].vectors)
+        is_solved = space.is_homogeneous and space.degree <= 2
+        moves = search_method(self.method, space) == "joint" and not is_solved
+        machines, rho = share(originals, union(reduced), space, None if moves else 0)
+        return [
+            ReducedEngine(
+                with_threshold(self.threshold, machine, problem), problem.machine, float(left), None
+            )
+            for machine, left, problem in zip(machines, rho, problems, strict=True)
+        ]
 
     def _describe(self, engines: list[ReducedEngine]) -> ReducedSetClassifier:
         """Take the engines and say what they are."""
@@ -336,18 +350,3 @@ class ReducedSetClassifier(MachineClassifier):
         winner = self.rule_.winners(outputs)
         pairs = combinations(range(len(self.classes_)), 2)
         return [X[(winner == first) | (winner == second)] for first, second in pairs]
-
-
-def _shared(
-    problems: list[BinaryProblem], reduced: list[KernelMachine], making: Making
-) -> list[ReducedEngine]:
-    """Give all machines the vectors of all."""
-    originals = [problem.machine for problem in problems]
-    space = space_of(originals[0].kernel, originals[0].vectors)
-    is_solved = space.is_homogeneous and space.degree <= 2
-    moves = making.way(space) == "joint" and not is_solved
-    found = share(originals, union(reduced), space, None if moves else 0)
-    return [
-        ReducedEngine(making.thresholded(machine, problem), problem.machine, float(rho), None)
-        for machine, rho, problem in zip(*found, problems, strict=True)
-    ]

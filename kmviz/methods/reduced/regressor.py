@@ -12,9 +12,9 @@ from sklearn.utils._param_validation import Interval, RealNotInt
 
 from kmviz.machines import KernelMachine
 from kmviz.methods.reduced.engine import ReducedEngine
-from kmviz.methods.reduced.sizing import count
+from kmviz.methods.reduced.fitting import count_vectors, search_method
 from kmviz.methods.reduction.path import grow
-from kmviz.methods.reduction.space import OpaqueSpace, space_of
+from kmviz.methods.reduction.space import space_of
 from kmviz.methods.regression import MachineRegressor
 
 
@@ -67,8 +67,8 @@ class ReducedSetRegressor(MachineRegressor):
         if not machine.n_vectors or not np.any(machine.beta):
             return ReducedEngine(machine, machine, 0.0, None)
         space = space_of(machine.kernel, machine.vectors)
-        how = "selection" if isinstance(space, OpaqueSpace) else "joint"
-        path = grow(machine, space, [count(self.n_vectors, machine.n_vectors)], how)
+        n = count_vectors(self.n_vectors, machine.n_vectors)
+        path = grow(machine, space, [n], search_method("auto", space))
         n = path.n_vectors
         if not n:  # the kernel is none of Mercer's
             return ReducedEngine(machine, machine, 0.0, None)

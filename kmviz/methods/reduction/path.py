@@ -21,7 +21,7 @@ from threadpoolctl import threadpool_limits
 
 from kmviz.machines import KernelMachine
 from kmviz.methods.progress import report
-from kmviz.methods.reduction import exact, search
+from kmviz.methods.reduction import search
 from kmviz.methods.reduction.basis import Basis
 from kmviz.methods.reduction.objective import (
     Distance,
@@ -349,8 +349,7 @@ def _fill(basis: Basis, find: search.Search, size: int, last: int) -> bool:
 
 def _solved(machine: KernelMachine, space: Space, target: Target, n: int) -> ReducedPath:
     """Return the path of a linear or quadratic kernel, which needs no search."""
-    Z = exact.directions(target, space.degree)[:n]
-    stage = _stage(space, target, Z, 0)
+    stage = _stage(space, target, _solution(target, space.degree)[:n], 0)
     return ReducedPath(machine, (stage,), _rho([stage], target), space)
 
 
@@ -376,3 +375,22 @@ def _rho(stages: list[Stage], target: Target) -> Floats:
             explained = stage.explained()[:last] / max(target.norm_sq, np.finfo(float).tiny)
             left[start : len(explained) + 1] = 1.0 - explained[start - 1 :]
     return np.sqrt(np.minimum.accumulate(np.maximum(left, 0.0)))
+
+
+def _solution(target: Target, degree: int) -> Floats:
+    """Return the best vectors of a linear or homogeneous quadratic kernel, the largest first.
+
+    - Linear: Psi is itself a row, sum_i a_i s_i. One vector is enough.
+    - Quadratic: Psi is the symmetric matrix M = sum_i a_i s_i s_i', and <M, z z'> = z'M z. The best
+      n vectors are the eigenvectors of the n eigenvalues that are largest in size, their weights
+      the eigenvalues (Burges 1996, section 4.1; Eckart and Young).
+    """
+    if degree == 1:
+        psi = target.beta @ target.rows
+        length = np.linalg.norm(psi)
+        return psi[None] / length if length > 0 else target.rows[:1]
+    M = (target.rows * target.beta[:, None]).T @ target.rows
+    values, vectors = np.linalg.eigh((M + M.T) / 2.0)
+    order = np.argsort(-np.abs(values), kind="stable")
+    large = order[np.abs(values[order]) > 1e-12 * max(np.abs(values).max(), 1e-300)]
+    return vectors[:, large if len(large) else order[:1]].T

@@ -20,9 +20,9 @@ from kmviz.methods.anytime.basis import NotMercerError
 from kmviz.methods.anytime.spectral import quadratic
 from kmviz.methods.exact import ExactClassifier
 from kmviz.methods.nsv import NSVClassifier
-from kmviz.methods.nsv.proof import NotProvedError
 from kmviz.methods.nsv.tables import known_form
 from kmviz.methods.promise import (
+    NotProvedError,
     Promise,
     deal_groups,
     distinct_misses,

@@ -1,4 +1,4 @@
-"""What a sample without labels can prove about disagreement with the model.
+"""Rows held out, and what they prove about disagreement with the model.
 
 With d sign changes in n held-out queries, the one-sided Clopper-Pearson bound
 B^-1(confidence; d + 1, n - d) is not exceeded by the true rate with that confidence. Rows that
@@ -9,6 +9,7 @@ thousand times says no more about other rows than the row alone.
 from __future__ import annotations
 
 import warnings
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from hashlib import blake2b
 from inspect import currentframe
@@ -18,7 +19,16 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 from scipy.sparse import issparse
-from scipy.stats import beta
+from scipy.stats import beta, binomtest
+from sklearn.model_selection import train_test_split
+from sklearn.utils import (
+    _safe_indexing,
+    check_consistent_length,
+    check_random_state,
+    indexable,
+)
+from sklearn.utils.multiclass import check_classification_targets
+from sklearn.utils.validation import assert_all_finite
 
 #: Rows whose keys are made together.
 BLOCK = 512
@@ -42,6 +52,10 @@ class PromiseWarning(UserWarning):
     >>> print(caught[0].category.__name__, str(caught[0].message).partition(",")[0])
     PromiseWarning All 100 rows of X are equal
     """
+
+
+class NotProvedError(ValueError):
+    """The rows do not bear a promise out, whatever the thresholds."""
 
 
 def warn_of_promise(message: str) -> None:
@@ -97,6 +111,42 @@ class Promise:
     note: str = ""
     tolerance: float | None = None
     near: int = 0
+
+    @classmethod
+    def of(
+        cls,
+        differ: NDArray[np.bool_],
+        group: NDArray[np.intp],
+        rate: float | None = None,
+        confidence: float = 0.95,
+        **more: Any,
+    ) -> Promise | None:
+        """Return what rows prove; None where they do not prove `rate`.
+
+        Parameters
+        ----------
+        differ : array of shape (n,)
+            Which rows are answered otherwise than by the model.
+        group : array of shape (n,)
+            The same number for equal rows, as `group_rows` gives.
+        rate : float, optional
+            What is to be promised; None promises the bound itself.
+        **more
+            Other attributes of the promise.
+
+        Examples
+        --------
+        >>> import numpy as np
+        >>> from kmviz.methods.promise import Promise
+        >>> wrong = np.zeros(299, dtype=bool)
+        >>> Promise.of(wrong, np.arange(299), 0.01).rows, Promise.of(wrong, np.arange(299), 0.009)
+        (299, None)
+        """
+        misses, rows = distinct_misses(differ, group)
+        bound = upper_bound(misses, rows, confidence)
+        if rate is not None and bound > rate:
+            return None
+        return cls(bound if rate is None else rate, confidence, rows, misses, bound, **more)
 
     def __str__(self) -> str:
         said = [self.note] if self.note else []
@@ -169,10 +219,101 @@ def deal_groups(
     [[3, 1, 2], [0]]
     """
     drawn = rng.permutation(len(np.unique(group)))
-    place = np.argsort(drawn)[group]
-    order = np.argsort(place, kind="stable")
-    first = int(np.sum(place < n_first))
-    return order[:first], order[first:]
+    return _rows_of(group, drawn[:n_first]), _rows_of(group, drawn[n_first:])
+
+
+def _rows_of(group: NDArray[np.intp], drawn: NDArray[np.intp]) -> NDArray[np.intp]:
+    """Return the rows of some groups, in the order of the groups."""
+    place = np.full(group.max(initial=-1) + 1, len(group))
+    place[drawn] = np.arange(len(drawn))
+    order = np.argsort(place[group], kind="stable")
+    return order[: np.count_nonzero(place[group] < len(group))]
+
+
+def check_classes(X: Any, y: Any) -> None:
+    """Refuse classes that no rows could be held out of (ValueError)."""
+    if y is None:
+        raise ValueError("This estimator requires y to be passed, but the target y is None.")
+    check_consistent_length(X, y)
+    if 0 in (shape := getattr(X, "shape", ())):
+        raise ValueError(f"X has 0 feature(s) (shape={shape}) while a minimum of 1 is required.")
+    if np.asarray(y).dtype.kind == "f":
+        assert_all_finite(y, input_name="y")
+    check_classification_targets(y)
+
+
+def hold_out(X: Any, y: Any, random_state: Any, share: float = 0.25) -> tuple[Any, Any, Any]:
+    """Split rows at random; return those to learn from, their classes, and those held out.
+
+    Equal rows stay together. With classes `y` every class is held out in its share.
+
+    Parameters
+    ----------
+    X : array, sparse matrix, frame or list of length n
+    y : array of shape (n,) or None
+    random_state : int, RandomState or None
+    share : float
+        Of the distinct rows, held out.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from kmviz.methods.promise import hold_out
+    >>> rows = np.arange(8.0)[:, None]
+    >>> kept, y, held = hold_out(rows, [0, 1] * 4, random_state=0)
+    >>> len(kept), sorted(y), len(held)
+    (6, [0, 0, 0, 1, 1, 1], 2)
+    """
+    X, y = indexable(X, y)
+    group, random = group_rows(X), check_random_state(random_state)
+    n = len(np.unique(group))
+    if n < 2:
+        raise ValueError(
+            f"X has {n} distinct row(s), n_samples={len(group)}: some calibrate, others prove the "
+            "promise. Give more rows."
+        )
+    n_kept = n - ceil(share * n)
+    if y is None:
+        kept, held = deal_groups(group, n_kept, random)
+        return _safe_indexing(X, kept), None, _safe_indexing(X, held)
+    classes = np.asarray(y)[np.unique(group, return_index=True)[1]]
+    try:
+        drawn = train_test_split(
+            np.arange(n), train_size=n_kept, stratify=classes, random_state=random
+        )
+    except ValueError as error:
+        raise ValueError(f"Of every class rows are held out: {error} Give more rows.") from error
+    kept, held = (_rows_of(group, part) for part in drawn)
+    return _safe_indexing(X, kept), _safe_indexing(y, kept), _safe_indexing(X, held)
+
+
+def smallest_margin(
+    margins: Iterable[float],
+    differ_at: Callable[[float], NDArray[np.bool_]],
+    group: NDArray[np.intp],
+    rate: float,
+    confidence: float,
+) -> tuple[float, Promise] | None:
+    """Return the last of the margins that is proved before one fails, and its promise.
+
+    Testing in a fixed order, from the widest on, spends the confidence once, however many margins
+    are tried. None: not even the first is proved.
+
+    Parameters
+    ----------
+    margins : iterable of float
+    differ_at : callable
+        Which rows are answered otherwise at a margin.
+    group : array of shape (n,)
+        The same number for equal rows.
+    """
+    proved = None
+    for margin in margins:
+        promise = Promise.of(differ_at(margin), group, rate, confidence)
+        if promise is None:
+            break
+        proved = margin, promise
+    return proved
 
 
 def distinct_misses(differ: NDArray[np.bool_], group: NDArray[np.intp]) -> tuple[int, int]:
@@ -215,9 +356,8 @@ def upper_bound(misses: int, rows: int, confidence: float = 0.95) -> float:
 
 def interval(misses: int, rows: int, confidence: float = 0.95) -> tuple[float, float]:
     """Return the two-sided Clopper-Pearson interval of a rate."""
-    tail = (1.0 - confidence) / 2.0
-    low = float(beta.ppf(tail, misses, rows - misses + 1)) if misses else 0.0
-    return low, upper_bound(misses, rows, 1.0 - tail)
+    found = binomtest(misses, rows).proportion_ci(confidence, method="exact")
+    return float(found.low), float(found.high)
 
 
 def rows_needed(rate: float, confidence: float = 0.95) -> int:

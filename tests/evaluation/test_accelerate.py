@@ -18,8 +18,7 @@ from kmviz import datasets
 from kmviz.evaluation.audit import AuditWarning
 from kmviz.evaluation.trial import Trial, least_rows
 from kmviz.kernels import Normalized, Polynomial
-from kmviz.methods.nsv.proof import NotProvedError
-from kmviz.methods.promise import Promise, rows_needed, upper_bound
+from kmviz.methods.promise import NotProvedError, Promise, rows_needed, upper_bound
 
 
 @pytest.fixture(scope="module")

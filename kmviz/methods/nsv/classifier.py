@@ -11,10 +11,8 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from sklearn.base import BaseEstimator
 from sklearn.frozen import FrozenEstimator
-from sklearn.model_selection import train_test_split
 from sklearn.utils import check_random_state
 from sklearn.utils._param_validation import Interval, StrOptions
-from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import _num_samples, check_is_fitted, validate_data
 
 from kmviz.kernels import is_known
@@ -28,11 +26,12 @@ from kmviz.methods.nsv.calibration import (
     Calibrator,
 )
 from kmviz.methods.nsv.engine import NSVEngine
-from kmviz.methods.nsv.proof import refuse_few, split_rows, widen_until_proved
+from kmviz.methods.nsv.proof import refuse_few, widen_until_proved
 from kmviz.methods.nsv.shared import SharedStages
 from kmviz.methods.nsv.study import NSVStudy
 from kmviz.methods.nsv.tables import Options
 from kmviz.methods.progress import part
+from kmviz.methods.promise import check_classes, hold_out
 
 #: Numbers in the rows from which fewer pairs, each asked about some rows, take less time than all
 #: pairs, each asked about all rows.
@@ -194,11 +193,13 @@ class NSVClassifier(MachineClassifier):
         proof: Any = None
         if self.max_disagreement is not None:
             if X_calibration is not None:
-                X_calibration, proof = split_rows(X_calibration, seed)
+                X_calibration, _, proof = hold_out(X_calibration, None, seed, share=0.5)
             elif frozen:
-                X, proof = split_rows(X, seed)
+                X, _, proof = hold_out(X, None, seed, share=0.5)
             else:
-                X, proof, y = self._held_out(X, y, seed)
+                check_classes(X, y)
+                X, y, proof = hold_out(X, y, seed)
+                refuse_few(self, _num_samples(proof))
         with part(0.0, 0.1):
             problems = self._train(X, y)
         given = None if X_calibration is None else self._calibration_rows(X_calibration)
@@ -392,17 +393,6 @@ class NSVClassifier(MachineClassifier):
         """Say anew what a query costs beside its steps."""
         of_pairs = float(sum(engine.overhead for engine in self.engines_))
         self.overhead_ = of_pairs if self.shared_ is None else self.shared_.overhead(self.engines_)
-
-    def _held_out(self, X: Any, y: Any, seed: int) -> tuple[Any, Any, Any]:
-        """Hold a quarter of the rows out, before anything is trained."""
-        if y is None:
-            raise ValueError("This estimator requires y to be passed, but y is None.")
-        check_classification_targets(y)
-        kept, proof, y_kept, _ = train_test_split(
-            X, y, test_size=0.25, stratify=y, random_state=seed
-        )
-        refuse_few(self, _num_samples(proof))
-        return kept, proof, y_kept
 
     def prove(self, X: Any, labels: Any = None) -> None:
         """Widen the thresholds until rows that set nothing prove `max_disagreement`.

@@ -44,11 +44,11 @@ from sklearn.utils.validation import check_is_fitted
 from kmviz.machines import KernelMachine
 from kmviz.machines.as_svc import as_svc
 from kmviz.methods.base import BinaryProblem, MachineClassifier
+from kmviz.methods.promise import check_classes, hold_out
 from kmviz.methods.reduced.engine import ReducedEngine
 from kmviz.methods.reduced.fitting import (
     HeldProblem,
     build_engine,
-    hold_out,
     resize_engine,
     search_method,
     with_threshold,
@@ -197,11 +197,26 @@ class ReducedSetClassifier(MachineClassifier):
         self._refuse_contradictions()
         if not self.sequential:
             return self._prepare(self._train(X, y))
-        frozen = isinstance(self.estimator, FrozenEstimator)
-        X, y, choosing, proving = hold_out(X, y, frozen, check_random_state(self.random_state))
+        X, y, choosing, proving = self._hold_out(X, y)
         problems = self._train(X, y)
         held, proof = self._transformed(choosing), self._transformed(proving)
         return self._prepare([HeldProblem(**vars(one), held=held, proof=proof) for one in problems])
+
+    def _hold_out(self, X: Any, y: Any) -> tuple[Any, Any, Any, Any]:
+        """Return rows to learn from, their classes, rows that choose and rows that prove.
+
+        A frozen machine has nothing to learn but what the rows that choose may say.
+        """
+        random = check_random_state(self.random_state)
+        frozen = isinstance(self.estimator, FrozenEstimator)
+        if not frozen:
+            check_classes(X, y)
+        try:
+            X, y, held = (X, None, X) if frozen else hold_out(X, y, random)
+            choosing, _, proving = hold_out(held, None, random, share=0.5)
+        except ValueError as error:
+            raise ValueError(f"sequential=True holds out rows. {error}") from error
+        return (choosing if frozen else X), y, choosing, proving
 
     def resized(self, n_vectors: Any, threshold: str) -> ReducedSetClassifier:
         """Return this classifier with another size of its path and another threshold.

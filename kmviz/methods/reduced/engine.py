@@ -26,7 +26,7 @@ from kmviz.loops.reduced import sequential_outputs
 from kmviz.loops.threads import over_chunks
 from kmviz.machines import KernelMachine
 from kmviz.machines.soundness import shaped
-from kmviz.methods.promise import Promise, distinct_misses, group_rows, upper_bound
+from kmviz.methods.promise import Promise, group_rows, smallest_margin
 from kmviz.methods.reduced.tune import MarginTuning
 from kmviz.methods.reduction.objective import Floats
 from kmviz.methods.reduction.path import ReducedPath, Stage
@@ -105,20 +105,23 @@ class ReducedEngine:
         if self.nested is None:
             self.nested = stage.nested(n) if stage is not None else np.tri(n) * self.machine.beta
         found = corridor(self._partial(rows[:: max(1, len(rows) // CALIBRATION_ROWS)]))
-        partial, group = self._partial(proof), group_rows(proof)
         if found is None:
             return
-        for margin in MARGINS:
-            low, high = widened(*found, margin)
-            steps = first_safe(partial, low, high)
-            stopped = np.take_along_axis(partial, steps[:, None] - 1, axis=1)[:, 0]
-            misses, n_rows = distinct_misses((stopped > 0) != (partial[:, -1] > 0), group)
-            if upper_bound(misses, n_rows, CONFIDENCE) > level:
-                break
-            self.low, self.high = low, high
-            self.proof = Promise(level, CONFIDENCE, n_rows, misses)
-            # stage k sums k products; a kernel value takes one product for each column
-            self.overhead = float(np.mean(steps * (steps + 1) / 2) / self.machine.n_features)
+        partial = self._partial(proof)
+
+        def differ_at(margin: float) -> NDArray[np.bool_]:
+            stops = first_safe(partial, *widened(*found, margin))
+            stopped = np.take_along_axis(partial, stops[:, None] - 1, axis=1)[:, 0]
+            return (stopped > 0) != (partial[:, -1] > 0)
+
+        proved = smallest_margin(MARGINS, differ_at, group_rows(proof), level, CONFIDENCE)
+        if proved is None:
+            return
+        margin, self.proof = proved
+        self.low, self.high = widened(*found, margin)
+        steps = first_safe(partial, self.low, self.high)
+        # stage k sums k products; a kernel value takes one product for each column
+        self.overhead = float(np.mean(steps * (steps + 1) / 2) / self.machine.n_features)
 
     def _partial(self, rows: NDArray[Any]) -> Floats:
         """Return the outputs (rows, n) of the machines of 1, 2, ... vectors."""

@@ -13,10 +13,6 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.model_selection import train_test_split
-from sklearn.utils import check_consistent_length
-from sklearn.utils.multiclass import check_classification_targets
-from sklearn.utils.validation import assert_all_finite
 
 from kmviz.kernels import RBF
 from kmviz.machines import KernelMachine
@@ -34,31 +30,6 @@ class HeldProblem(BinaryProblem):
 
     held: NDArray[Any]
     proof: NDArray[Any]
-
-
-def hold_out(X: Any, y: Any, frozen: bool, random: Any) -> tuple[Any, Any, Any, Any]:
-    """Split off rows that choose and rows that prove: a quarter of X, all of it when frozen.
-
-    Return the rows left to learn from, their classes, and the two parts. A frozen machine has
-    nothing to learn but what the choosing rows may say: no other row proves anything.
-    """
-    held = X
-    if not frozen:
-        if y is None:
-            raise ValueError("This estimator requires y to be passed, but the target y is None.")
-        check_consistent_length(X, y)
-        if np.asarray(y).dtype.kind == "f":
-            assert_all_finite(y, input_name="y")
-        check_classification_targets(y)
-    try:
-        if not frozen:
-            X, held, y, _ = train_test_split(X, y, stratify=y, random_state=random)
-        choosing, proving = train_test_split(held, test_size=0.5, random_state=random)
-    except ValueError as error:
-        raise ValueError(
-            f"sequential=True holds out rows, of every class: {error} Give more rows."
-        ) from error
-    return (choosing if frozen else X), y, choosing, proving
 
 
 def count_vectors(n_vectors: Any, m: int) -> int:

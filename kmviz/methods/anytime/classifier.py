@@ -12,9 +12,9 @@ from numpy.typing import ArrayLike, NDArray
 from sklearn.base import BaseEstimator
 from sklearn.frozen import FrozenEstimator
 from sklearn.svm import SVC
-from sklearn.utils import _safe_indexing, check_random_state
+from sklearn.utils import check_random_state
 from sklearn.utils._param_validation import Interval, StrOptions
-from sklearn.utils.validation import _num_samples, check_is_fitted, validate_data
+from sklearn.utils.validation import check_is_fitted, validate_data
 
 from kmviz.machines import KernelMachine
 from kmviz.machines.votes import by_votes
@@ -24,7 +24,7 @@ from kmviz.methods.anytime.cholesky import CholeskyEngine
 from kmviz.methods.anytime.spectral import SpectralEngine
 from kmviz.methods.anytime.study import AnytimeStudy
 from kmviz.methods.base import FLOATS, BinaryProblem, MachineClassifier
-from kmviz.methods.promise import Promise, distinct_misses, group_rows, upper_bound
+from kmviz.methods.promise import Promise, group_rows, hold_out
 
 AnytimeEngine = CholeskyEngine | SpectralEngine
 
@@ -157,15 +157,15 @@ class AnytimeClassifier(MachineClassifier):
         """
         self._validate_params()
         if self.share < 1.0 and X_calibration is None:
-            X, y, X_calibration = self._held_out(X, y)
+            X, y, X_calibration = self._hold_out(X, y)
         self._prepare(self._train(X, y))
-        self.promise_ = Promise(0.0, 1.0, 0)
+        promise = None
         if X_calibration is not None and self.share < 1.0:
             self._refuse_width("X_calibration", X_calibration)
             differs = self.predict(X_calibration) != self.estimator_labels(X_calibration)
             group = group_rows(self.machine_rows(X_calibration))
-            misses, rows = distinct_misses(differs, group)
-            self.promise_ = Promise(upper_bound(misses, rows), CONFIDENCE, rows, misses)
+            promise = Promise.of(differs, group, confidence=CONFIDENCE)
+        self.promise_ = promise or Promise(0.0, 1.0, 0)
         return self
 
     def cut(self, max_steps: int) -> AnytimeClassifier:
@@ -195,25 +195,19 @@ class AnytimeClassifier(MachineClassifier):
             self.w_y_, self.w_z_ = engine.w_y, engine.w_z
         return self
 
-    def _held_out(self, X: Any, y: Any) -> tuple[Any, Any, Any]:
+    def _hold_out(self, X: Any, y: Any) -> tuple[Any, Any, Any]:
         """Return rows to learn from, their classes, and a quarter of the rows to prove on."""
         given = SVC() if self.estimator is None else self.estimator
         frozen = isinstance(given, FrozenEstimator)
         checked, y = self._validated(X, y, given.estimator if frozen else None, given)
-        X = X if hasattr(X, "iloc") else checked  # names of columns are kept
-        n = _num_samples(X)
-        if n < 4:
+        try:
+            # names of columns are kept
+            return hold_out(X if hasattr(X, "iloc") else checked, y, self.random_state)
+        except ValueError as error:
             raise ValueError(
-                f"share={self.share} holds a quarter of X back to prove itself on; X has {n} "
-                f"sample{'s' * (n != 1)}: give X_calibration, or share=1."
-            )
-        order = check_random_state(self.random_state).permutation(n)
-        proof, rest = np.sort(order[: n // 4]), np.sort(order[n // 4 :])
-        return (
-            _safe_indexing(X, rest),
-            y if frozen else _safe_indexing(y, rest),
-            (_safe_indexing(X, proof)),
-        )
+                f"share={self.share} holds a quarter of X back to prove itself on. {error} "
+                "Or give X_calibration, or share=1."
+            ) from error
 
     def decision_function(self, X: ArrayLike) -> NDArray[np.float64]:
         """Return f_k(x) at the step that made its sign certain, or the exact f(x).

@@ -76,15 +76,19 @@ def _components_are_looked_for_once() -> Iterator[None]:
         yield
 
 
+#: What runs the tests: a page that a fixture of a whole file ran stands in its place afterwards.
+MAIN = sys.modules["__main__"]
+
+
 @pytest.fixture(autouse=True)
 def _a_page_is_not_the_main_module() -> Iterator[None]:
     """Streamlit puts each script that it runs in the place of `__main__` and leaves it there.
 
     Processes that a later test starts would run that script again, from a file that is gone.
     """
-    main = sys.modules["__main__"]
+    sys.modules["__main__"] = MAIN
     yield
-    sys.modules["__main__"] = main
+    sys.modules["__main__"] = MAIN
 
 
 @pytest.hookimpl(optionalhook=True)

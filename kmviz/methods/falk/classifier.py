@@ -362,7 +362,7 @@ class FaLKClassifier(LocalClassifier):
                     stacklevel=3,
                 )
 
-    def _local(self, X: NDArray[Any]) -> tuple[LocalModels, NDArray[Any], NDArray[Any]]:
+    def _models_for(self, X: NDArray[Any]) -> tuple[LocalModels, NDArray[Any], NDArray[Any]]:
         searched, n_jobs = self._searched(X), search_threads(self.n_jobs, len(X))
         if self.center_index_ is not None:  # eq. 10
             which = self.center_index_.query(searched, 1, n_jobs)[:, 0]
@@ -370,7 +370,7 @@ class FaLKClassifier(LocalClassifier):
         nearest = self.index_.query(searched, 1, n_jobs)[:, 0]  # eq. 12: t = x_{r_x(1)}
         return self.models_, self.center_of_[nearest], nearest
 
-    def _centers(self, models: NDArray[Any], nearest: NDArray[Any]) -> NDArray[Any]:
+    def _centers_of(self, models: NDArray[Any], nearest: NDArray[Any]) -> NDArray[Any]:
         return self.centers_[models]
 
     @property
@@ -390,7 +390,7 @@ class FaLKClassifier(LocalClassifier):
         ----------
         X : array of shape (n, d)
         """
-        return self._local(self._rows(X))[1].astype(np.intp)
+        return self._models_for(self._rows(X))[1].astype(np.intp)
 
     def nearest(self, X: ArrayLike) -> NDArray[np.intp]:
         """Return the training row that the search finds for each row.
@@ -401,7 +401,7 @@ class FaLKClassifier(LocalClassifier):
         ----------
         X : array of shape (n, d)
         """
-        return self._local(self._rows(X))[2].astype(np.intp)
+        return self._models_for(self._rows(X))[2].astype(np.intp)
 
     def model_outputs(self, models: ArrayLike, X: ArrayLike) -> NDArray[np.float64]:
         """Return what these models, whether the rows' own or not, put out for each row.

@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from sklearn.utils._param_validation import Interval, StrOptions
 
-from kmviz.methods.falk.local import KERNEL_CONSTRAINTS, LocalClassifier, parts
+from kmviz.methods.falk.local import KERNEL_CONSTRAINTS, LocalClassifier, chunks_of
 from kmviz.methods.falk.models import LocalModels, stacked
 from kmviz.methods.falk.neighbors import search_rows, search_threads
 from kmviz.methods.falk.selection import PERCENTILES, choose_each
@@ -107,13 +107,13 @@ class KNNSVMClassifier(LocalClassifier):
     def steps(self, X: ArrayLike) -> NDArray[np.intp]:
         """Return how many kernel values each row's answer takes: its own model's vectors."""
         rows = self._rows(X)
-        found = [self._local(part) for part in parts(rows)]
+        found = [self._models_for(part) for part in chunks_of(rows)]
         return np.concatenate([models.sizes()[which] for models, which, _ in found])
 
     def _outputs(self, rows: NDArray[Any]) -> NDArray[np.float64]:
-        return np.concatenate([super(KNNSVMClassifier, self)._outputs(r) for r in parts(rows)])
+        return np.concatenate([super(KNNSVMClassifier, self)._outputs(r) for r in chunks_of(rows)])
 
-    def _local(self, X: NDArray[Any]) -> tuple[LocalModels, NDArray[Any], NDArray[Any]]:
+    def _models_for(self, X: NDArray[Any]) -> tuple[LocalModels, NDArray[Any], NDArray[Any]]:
         searched = search_rows(self.kernel_, X)
         if (
             self.n_neighbors_ == len(self.rows_) and not self.tune
@@ -160,5 +160,5 @@ class KNNSVMClassifier(LocalClassifier):
         self._warn_of_short(models, 5)
         return models
 
-    def _centers(self, models: NDArray[Any], nearest: NDArray[Any]) -> NDArray[Any]:
+    def _centers_of(self, models: NDArray[Any], nearest: NDArray[Any]) -> NDArray[Any]:
         return np.full(len(models), -1)

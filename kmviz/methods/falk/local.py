@@ -38,12 +38,12 @@ KERNEL_CONSTRAINTS: dict[str, list[Any]] = {
 }
 
 
-#: Queries whose own models are held at a time.
+#: Queries whose models are in memory at a time.
 CHUNK = 4096
 
 
-def parts(rows: NDArray[Any]) -> list[NDArray[Any]]:
-    """Cut rows into parts of which a model each can be held."""
+def chunks_of(rows: NDArray[Any]) -> list[NDArray[Any]]:
+    """Return the rows in chunks, of which a model each fits in memory."""
     return [rows[s : s + CHUNK] for s in range(0, len(rows), CHUNK)]
 
 
@@ -70,7 +70,7 @@ def resolve_kernel(
 
 
 class LocalClassifier(PairsClassifier):
-    """Base of the local SVMs. A subclass says which local model a query goes to: `_local`."""
+    """Base of the local SVMs. A subclass says which local model a query goes to: `_models_for`."""
 
     kernel: Any
     gamma: Any
@@ -89,11 +89,11 @@ class LocalClassifier(PairsClassifier):
     #: What rows are multiplied by before they are made float32.
     _unit: float = 1.0
 
-    def _local(self, X: NDArray[Any]) -> tuple[LocalModels, NDArray[Any], NDArray[Any]]:
+    def _models_for(self, X: NDArray[Any]) -> tuple[LocalModels, NDArray[Any], NDArray[Any]]:
         """Return models, the model of each query, and each query's nearest training row."""
         raise NotImplementedError
 
-    def _centers(self, models: NDArray[Any], nearest: NDArray[Any]) -> NDArray[Any]:
+    def _centers_of(self, models: NDArray[Any], nearest: NDArray[Any]) -> NDArray[Any]:
         """Return the training row at the centre of each query's model; -1: the query itself."""
         raise NotImplementedError
 
@@ -136,10 +136,10 @@ class LocalClassifier(PairsClassifier):
     def _codes(self, y: NDArray[Any]) -> NDArray[np.int32]:
         """Return the places of classes in `classes_`."""
         codes = np.searchsorted(self.classes_, y).astype(np.int32)
-        strange = self.classes_[np.minimum(codes, len(self.classes_) - 1)] != y
-        if strange.any():
+        is_unknown = self.classes_[np.minimum(codes, len(self.classes_) - 1)] != y
+        if is_unknown.any():
             raise ValueError(
-                f"y holds {y[strange][0]}, which is not among classes {self.classes_.tolist()}. "
+                f"y holds {y[is_unknown][0]}, which is not among classes {self.classes_.tolist()}. "
                 "All classes are named in the first call of partial_fit, or stand in y of fit."
             )
         return codes
@@ -186,7 +186,7 @@ class LocalClassifier(PairsClassifier):
 
     def steps(self, X: ArrayLike) -> NDArray[np.intp]:
         """Return how many kernel values each row takes: the support vectors of its model."""
-        models, which, _ = self._local(self._rows(X))
+        models, which, _ = self._models_for(self._rows(X))
         return models.sizes()[which]
 
     def trace(self, x: ArrayLike, pair: tuple[Any, Any] | None = None) -> LocalTrace:
@@ -199,8 +199,8 @@ class LocalClassifier(PairsClassifier):
             Which machine of the local model to watch. None takes the two classes that
             `decision_function` puts first.
         """
-        rows, models, which, nearest = self._one(x)
-        place, alone = self._place(models, int(which[0]), self._pair_index(rows, pair))
+        rows, models, which, nearest = self._single_query(x)
+        place, alone = self._machine_index(models, int(which[0]), self._pair_index(rows, pair))
         machine = self._machine(models, int(which[0]), place, alone)
         values = np.zeros(0)
         if machine.n_vectors:
@@ -215,7 +215,7 @@ class LocalClassifier(PairsClassifier):
             index=np.concatenate([[-1], index]).astype(np.intp),
             value=np.concatenate([[0.0], values]),
             nearest=int(nearest[0]),
-            center=int(self._centers(which, nearest)[0]),
+            center=int(self._centers_of(which, nearest)[0]),
             model=int(which[0]),
         )
 
@@ -225,10 +225,10 @@ class LocalClassifier(PairsClassifier):
         Without vectors its neighbourhood held one class only. With more than two classes it is
         the machine of `pair`, positive for the pair's first class.
         """
-        rows, models, which, _ = self._one(x)
+        rows, models, which, _ = self._single_query(x)
         model = int(which[0])
         return self._machine(
-            models, model, *self._place(models, model, self._pair_index(rows, pair))
+            models, model, *self._machine_index(models, model, self._pair_index(rows, pair))
         )
 
     def _rows(self, X: Any) -> NDArray[Any]:
@@ -238,14 +238,16 @@ class LocalClassifier(PairsClassifier):
             return X
         return validate_data(self, X, reset=False, dtype=FLOATS)
 
-    def _one(self, x: ArrayLike) -> tuple[NDArray[Any], LocalModels, NDArray[Any], NDArray[Any]]:
+    def _single_query(
+        self, x: ArrayLike
+    ) -> tuple[NDArray[Any], LocalModels, NDArray[Any], NDArray[Any]]:
         rows = self._rows(as_query(x))
         if len(rows) != 1:
             raise ValueError(f"One query at a time, please; got {len(rows)} rows.")
-        return (rows, *self._local(rows))
+        return (rows, *self._models_for(rows))
 
     def _outputs(self, rows: NDArray[Any]) -> NDArray[np.float64]:
-        models, which, _ = self._local(rows)
+        models, which, _ = self._models_for(rows)
         return self._evaluate(models, which, rows)
 
     def _warn_of_short(self, models: LocalModels, level: int) -> None:
@@ -259,12 +261,14 @@ class LocalClassifier(PairsClassifier):
             )
 
     def _evaluate(self, models: LocalModels, which: Any, rows: Any) -> NDArray[np.float64]:
-        """Return what `decision_function` does, of models that are given."""
-        found = answer(models, which, rows, self.embedded_, self.kernel_, self.n_jobs)
-        return found[:, 0] if len(self.classes_) == 2 else found
+        """Return what `decision_function` does, from these models."""
+        outputs = answer(models, which, rows, self.embedded_, self.kernel_, self.n_jobs)
+        return outputs[:, 0] if len(self.classes_) == 2 else outputs
 
-    def _place(self, models: LocalModels, model: int, pair: int) -> tuple[int | None, float]:
-        """Return the machine of a model for a pair of classes, and what it says without one."""
+    def _machine_index(
+        self, models: LocalModels, model: int, pair: int
+    ) -> tuple[int | None, float]:
+        """Return the machine of a model for a pair of classes, and the output without one."""
         first, second = np.triu_indices(len(self.classes_), 1)
         return models.machine_of(model, int(first[pair]), int(second[pair]))
 
@@ -284,7 +288,7 @@ class LocalClassifier(PairsClassifier):
             kernel = RBF(float(models.gammas[model]))
         if place is None:
             return KernelMachine(self.rows_[:0], np.zeros(0), -alone, kernel)
-        there = models.vectors(place)
+        vectors = models.vectors(place)
         return KernelMachine(
-            self.rows_[models.index[there]], models.weight[there], models.bias[place], kernel
+            self.rows_[models.index[vectors]], models.weight[vectors], models.bias[place], kernel
         )

@@ -104,17 +104,17 @@ class LocalModels:
         That is 1 for a class that the model saw against one that it did not, positive for the
         first (with two classes in all, for the second); 0 where it saw neither.
         """
-        own = self.classes[self.class_starts[model] : self.class_starts[model + 1]].tolist()
-        if first in own and second in own:
-            a, b = own.index(first), own.index(second)
-            before = a * (2 * len(own) - a - 1) // 2
+        seen = self.classes[self.class_starts[model] : self.class_starts[model + 1]].tolist()
+        if first in seen and second in seen:
+            a, b = seen.index(first), seen.index(second)
+            before = a * (2 * len(seen) - a - 1) // 2
             return int(self.machines[model]) + before + b - a - 1, 0.0
         sign = -1.0 if self.n_classes == 2 else 1.0
-        return None, sign * ((first in own) - (second in own))
+        return None, sign * ((first in seen) - (second in seen))
 
 
 def stacked(parts: list[LocalModels]) -> LocalModels:
-    """Return the models of several, one after the other."""
+    """Return the models of several, in order."""
     return joined([(part, 0, len(part)) for part in parts])
 
 

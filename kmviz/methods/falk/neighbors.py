@@ -26,13 +26,13 @@ from kmviz.machines.soundness import shaped, within
 LEAF = 32
 
 #: Rows whose search is counted.
-ASKED = 8
+PROBES = 8
 
 #: From so many columns on, where the tree looks at more than this share of at most so many rows,
 #: distances are found by matrix products: a row then costs an eighth of what it costs in a tree.
 MANY_COLUMNS, LARGE_SHARE, MOST_ROWS = 32, 0.125, 200_000
 
-#: Distances found at a time; candidates beyond the k nearest; bits of a distance that tell.
+#: Distances computed at a time; candidates beyond the k nearest; bits of a distance that count.
 BLOCK, SPARE, BITS = 1 << 18, 8, 40
 
 
@@ -70,8 +70,8 @@ def search_threads(n_jobs: int | None, n_queries: int = 0) -> int:
 class EuclideanIndex:
     """A kd-tree over rows. The tree itself is not stored with a model but built again.
 
-    Where it would look at so many rows that matrix products are faster, it goes (`is_wide`): rows
-    about their mean, which take as much memory, stand in its place.
+    Where it would look at so many rows that matrix products are faster (`is_wide`), there is none:
+    the rows about their mean, which take as much memory, are searched.
     """
 
     rows: NDArray[np.floating]
@@ -109,13 +109,13 @@ class EuclideanIndex:
         found, n = np.empty((len(Q), k), dtype=np.int32), len(rows)
         for start in range(0, len(Q), max(1, BLOCK // n)):
             part = slice(start, start + max(1, BLOCK // n))
-            asked = Q[part] - center
+            queries = Q[part] - center
             with np.errstate(over="ignore", invalid="ignore"):  # far away any neighbours will do
-                gaps = squares - 2.0 * (asked @ rows.T)
+                gaps = squares - 2.0 * (queries @ rows.T)
             some = np.argpartition(gaps, min(k + SPARE, n) - 1, axis=1)[:, : k + SPARE]
             near = np.take_along_axis(gaps, some, axis=1)
             # how a product is blocked moves its last bits: what differs in them only is equal
-            size = np.frexp(squares.max(initial=1.0) + np.einsum("ij,ij->i", asked, asked))[1]
+            size = np.frexp(squares.max(initial=1.0) + np.einsum("ij,ij->i", queries, queries))[1]
             near = np.rint(np.ldexp(near, BITS - size[:, None]))
             order = np.lexsort((some, near), axis=1)[:, :k]
             found[part] = np.take_along_axis(some, order, axis=1)
@@ -125,9 +125,9 @@ class EuclideanIndex:
     def overhead(self) -> float:
         """Distances that one nearest neighbour takes: rows in the leaves that must be looked at.
 
-        A mean over some of the rows, each asked for its nearest other one.
+        A mean over some of the rows and the nearest other row of each.
         """
-        some = self.rows[np.unique(np.linspace(0, len(self.rows) - 1, ASKED).astype(np.intp))]
+        some = self.rows[np.unique(np.linspace(0, len(self.rows) - 1, PROBES).astype(np.intp))]
         gaps = self.tree_.query(some, k=min(2, len(self.rows)))[0].reshape(len(some), -1)[:, -1]
         return float(np.mean([_looked_at(self.tree_, x, gap) for x, gap in zip(some, gaps)]))
 

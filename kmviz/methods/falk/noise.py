@@ -2,7 +2,7 @@
 Cunningham. Noise reduction for instance-based learning with a local maximal margin approach. 2009)
 and FaLKNR, its fast form (table 1 of the FaLK-SVM paper).
 
-A training point whose own class differs from what the local SVM around it says is noise.
+A training point whose class differs from the answer of the local SVM around it is noise.
 `"knnsvm"` trains one SVM a point, on the k nearest *other* points; `"falk"` asks the model of the
 centre that the point belongs to, trained with it.
 """
@@ -20,7 +20,7 @@ from sklearn.utils._param_validation import Interval, StrOptions
 
 from kmviz.methods.falk.classifier import FaLKClassifier
 from kmviz.methods.falk.lazy import KNNSVMClassifier
-from kmviz.methods.falk.local import KERNEL_CONSTRAINTS, parts
+from kmviz.methods.falk.local import KERNEL_CONSTRAINTS, chunks_of
 
 
 class LocalNoiseReducer(BaseEstimator):
@@ -108,16 +108,16 @@ class LocalNoiseReducer(BaseEstimator):
         lazy.n_jobs = self.n_jobs
         k = min(self.n_neighbors + 1, len(lazy.rows_))
         outputs = []
-        for own in parts(np.arange(len(lazy.rows_), dtype=np.int32)):
-            neighbors = lazy.index_.query(lazy.index_.rows[own], k)
-            models = lazy._train(_without(neighbors, own))
-            rows = lazy.rows_[own]
-            outputs.append(lazy._evaluate(models, np.arange(len(own)), rows))
+        for points in chunks_of(np.arange(len(lazy.rows_), dtype=np.int32)):
+            neighbors = lazy.index_.query(lazy.index_.rows[points], k)
+            models = lazy._train(_without(neighbors, points))
+            which = np.arange(len(points))
+            outputs.append(lazy._evaluate(models, which, lazy.rows_[points]))
         return lazy.winners(np.concatenate(outputs)) != lazy.labels_
 
 
-def _without(neighbors: NDArray[np.int32], own: NDArray[np.int32]) -> NDArray[np.int32]:
-    """Drop each point from its own neighbourhood; a copy of it stays."""
-    mine = neighbors == own[:, None]
-    mine[~mine.any(axis=1), -1] = True  # crowded out by its copies: drop the farthest
-    return neighbors[~mine].reshape(len(own), -1)
+def _without(neighbors: NDArray[np.int32], points: NDArray[np.int32]) -> NDArray[np.int32]:
+    """Return neighbourhoods without the points that they are of; a copy of a point stays."""
+    is_point = neighbors == points[:, None]
+    is_point[~is_point.any(axis=1), -1] = True  # crowded out by its copies: drop the farthest
+    return neighbors[~is_point].reshape(len(points), -1)

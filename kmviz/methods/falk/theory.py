@@ -16,7 +16,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from kmviz.methods.falk.classifier import FaLKClassifier
-from kmviz.methods.falk.local import parts
+from kmviz.methods.falk.local import chunks_of
 
 
 @dataclass(frozen=True)
@@ -84,12 +84,12 @@ def locality_gap(fitted: FaLKClassifier, X: ArrayLike, y: ArrayLike) -> Locality
 
 def lazy_outputs(fitted: FaLKClassifier, X: ArrayLike) -> NDArray[np.float64]:
     """Return what kNNSVM with the same neighbours, kernel and parameters puts out for each row."""
-    found = []
-    for rows in parts(fitted._rows(X)):
+    outputs = []
+    for rows in chunks_of(fitted._rows(X)):
         neighbors = fitted.index_.query(fitted._searched(rows), fitted.n_neighbors_)
         models = fitted._train(neighbors)
-        found.append(fitted._evaluate(models, np.arange(len(rows)), rows))
-    return np.concatenate(found)
+        outputs.append(fitted._evaluate(models, np.arange(len(rows)), rows))
+    return np.concatenate(outputs)
 
 
 def risk_bound(n: int, k: int, error: float, complexity: float, eta: float = 0.05) -> float:

@@ -21,7 +21,7 @@ TOLERANCE = 1e-3
 #: Steps after which a model is taken as it is, to begin with and for each of its points: a hundred
 #: times what one takes that settles.
 FIRST_STEPS, STEPS_A_POINT, MAX_STEPS = 10_000, 500, 1_000_000
-#: Of rows brought to a width of 1, a kernel this narrow knows no neighbours.
+#: Of rows scaled to a width of 1, a kernel this narrow has no neighbours.
 NARROWEST = 1e30
 #: Gamma that stands for "each model its own".
 LOCAL = -1.0
@@ -133,14 +133,14 @@ def train_block(
         n_models = 0
     plain = kernel.plain if is_known(kernel) else kernel
     for m in range(n_models):
-        own = classes[ends[m] : ends[m + 1]]
-        here = slice(done, done := done + len(own) * (len(own) - 1) // 2)
-        if len(own) == 1:
+        seen = classes[ends[m] : ends[m + 1]]
+        here = slice(done, done := done + len(seen) * (len(seen) - 1) // 2)
+        if len(seen) == 1:
             continue
         members, center = centred(plain, rows[neighbors[m]])
         K, diagonal = padded_kernel(plain, members)
         added, missed = train_given(
-            neighbors[m], labels, own, is_binary, K, diagonal, C, TOLERANCE, most_steps(k),
+            neighbors[m], labels, seen, is_binary, K, diagonal, C, TOLERANCE, most_steps(k),
             counts[here], bias[here], index[filled:], weight[filled:],
         )  # fmt: skip
         if center is not None:
@@ -162,15 +162,15 @@ def classes_in(
     labels: NDArray[np.int32], neighbors: NDArray[np.int32]
 ) -> tuple[NDArray[np.int64], NDArray[np.int32]]:
     """Return how many classes each neighbourhood holds, and which, rising, one after the other."""
-    found = np.sort(labels[neighbors], axis=1)
-    is_new = np.diff(found, axis=1, prepend=-1) > 0
-    return is_new.sum(axis=1), found[is_new]
+    members = np.sort(labels[neighbors], axis=1)
+    is_new = np.diff(members, axis=1, prepend=-1) > 0
+    return is_new.sum(axis=1), members[is_new]
 
 
 def centred(kernel: Any, members: NDArray[Any]) -> tuple[NDArray[Any], NDArray[Any] | None]:
     """Return members about their mean, and it, where the kernel is linear: float32 keeps more.
 
-    For other kernels, which notice, they stay as they are.
+    Other kernels are not the same after a shift: their members stay as they are.
     """
     if type(kernel) is not Linear:
         return members, None

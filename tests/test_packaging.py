@@ -185,7 +185,9 @@ def test_an_installed_wheel_answers_and_its_pages_draw(installed, tmp_path):
         "print((clf.predict(data.X_test) == svc.predict(data.X_test)).all())\n"
         "from streamlit.testing.v1 import AppTest\nfrom kmviz.io.places import app_folder\n"
         "app = AppTest.from_file(str(app_folder() / 'app.py'), default_timeout=120).run()\n"
-        "print([e.message for e in app.exception], len(app.get('plotly_chart')))\n"
+        "drawn = {c.proto.id.rsplit('-', 1)[-1] for c in app.get('bidi_component')}\n"
+        "wanted = {'live_boundary_boundary', 'live_effort_effort'}\n"
+        "print([e.message for e in app.exception], len(drawn & wanted))\n"
         "app.switch_page('pages/7_Papers.py').run()\n"
         "print([e.message for e in app.exception], len(app.dataframe))",
         str(installed), tmp_path, PYTHONPATH="",

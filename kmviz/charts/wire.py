@@ -53,6 +53,8 @@ def spec(view: Chart | Images, positions: int) -> dict[str, Any]:
     for sent in layers:
         if view.equal and sent["kind"] == "line":
             del sent["names"]  # on a map one points at what lies below its lines
+        elif view.equal and sent["kind"] == "points":  # and below points that say no more
+            sent["silent"] = not {"hover", "text", "id"} & sent.keys()
         elif sent["kind"] in ("points", "line") and not (
             view.equal or view.x.hidden or sent.get("hover") or "text" in sent
         ):

@@ -102,7 +102,7 @@ def draw(table: Stored) -> None:
 
 
 def _side_by_side(table: Stored, name: str, panels: list[Chart]) -> None:
-    for i, (place, chart) in enumerate(zip(cycle(st.columns(min(3, len(panels)))), panels)):
+    for i, (place, chart) in enumerate(zip(cycle(st.columns(min(2, len(panels)))), panels)):
         with place:
             number = f"_{i + 1}" if len(panels) > 1 else ""
             pictures.plotted(chart, f"{table.name}_{name}{number}")

@@ -103,6 +103,7 @@ def click_spot(page: Page, key: str, layer: int, point: int) -> None:
     spot = live.evaluate(script, [key, layer, point])
     page.mouse.move(*spot)
     page.mouse.click(*spot)
+    page.mouse.move(2, 2)  # what the pointer says there is no text of the page
     settle(page)
 
 

@@ -235,4 +235,5 @@ def test_on_a_map_lines_and_silent_points_do_not_answer_for_what_lies_below():
     )
     assert "names" not in flat[0], "which is what makes a layer one that can be pointed at"
     assert not any("hover" in layer for layer in flat)
+    assert flat[1]["silent"], "it would say no more than its name"
     assert all(set(layer["hover"]) == {""} for layer in upright)

@@ -19,7 +19,7 @@ function under(view, { offsetX, offsetY }) {
 function pointAt({ area: { sx, sy }, hidden, position }, layer, { x, y, group, id }, px, py) {
   const nameOf = (k) => layer.names?.[group?.[k] ?? 0];
   let away = (layer.reach ?? REACH) ** 2, found = -1;
-  for (let k = 0; layer.names && k < x.length; k++) {
+  for (let k = 0; layer.names && !layer.silent && k < x.length; k++) {
     const apart = (sx(x[k]) - px) ** 2 + (sy(y[k]) - py) ** 2, name = nameOf(k);
     if (apart <= away && name !== undefined && !hidden.has(name)) [away, found] = [apart, k];
   }

@@ -3,7 +3,7 @@
 import streamlit as st
 
 from kmviz import ui
-from kmviz.ui import compare, compare_views, lesson, model, pictures, words
+from kmviz.ui import compare, compare_views, lesson, pictures, words
 
 problem = ui.frame("Compare", own=compare.OWN, heading="Which method suits this data?")
 compare.follow(problem.n_vectors)
@@ -43,7 +43,6 @@ with st.expander("All figures", icon=":material/table:"):
 with st.form("compare_form"):
     ui.draw("methods")
     st.form_submit_button("Compare", icon=":material/balance:", type="primary")
-model.section(problem)
 ui.take_home(
     problem, estimator=compare.best_estimator(problem, known, table), picture=picture,
     code=compare.code(problem, table), name="compare",

@@ -3,8 +3,6 @@
 import csv
 from pathlib import Path
 
-from playwright.sync_api import expect
-
 import kmviz
 from tests.browser.harness import click_point, parameters, settle
 
@@ -48,19 +46,3 @@ def test_what_is_taken_home_can_be_loaded_back(visit, tmp_path):
     assert kmviz.load(stored).predict([[0.0, 0.0]]).shape == (1,)
     assert "kmviz.save(fast" in _download(page, "Python").read_text()
     assert "<html" in _download(page, "Picture (HTML)").read_text()[:2_000]
-
-
-def test_an_uploaded_model_is_compared_and_a_hostile_one_refused(visit, tmp_path):
-    data = kmviz.datasets.load("banana")
-    svc = kmviz.ExactClassifier().fit(data.X_train, data.y_train).estimator_
-    kmviz.save(svc, tmp_path / "mine.skops")
-    (tmp_path / "evil.skops").write_bytes(b"\x80\x04cos\nsystem\n.")
-    page = visit("/Compare?data=banana&methods=linear_svc")
-    page.get_by_text("Use your own trained model").click()
-    upload = page.locator(".st-key-model_file input[type=file]")
-    upload.set_input_files(tmp_path / "evil.skops")
-    settle(page)
-    expect(page.get_by_text("is a pickle, which can run any code")).to_have_count(1)
-    upload.set_input_files(tmp_path / "mine.skops")
-    settle(page)
-    expect(page.get_by_text("is compared in place of the machine on the left")).to_have_count(1)

@@ -2,7 +2,7 @@
 
 Cross-validation on the training rows that the app shows, over the steps of its own sliders. A set
 whose plain machine (C = 10, gamma `scale`) comes within a point of the best keeps it; the others
-get the best, the smoothest of equals. What is printed is `kmviz.ui.defaults.MACHINES` and
+get the best, the smoothest of equals. What is printed is `kmviz.views.openings.MACHINES` and
 `QUERIES`.
 """
 
@@ -16,8 +16,9 @@ from sklearn.svm import SVC
 
 from kmviz import datasets
 from kmviz.methods.nsv import NSVClassifier
-from kmviz.ui import defaults, nsv, prepare
-from kmviz.ui.defaults import GAMMAS
+from kmviz.ui import nsv
+from kmviz.views import openings, prepare
+from kmviz.views.controls import CONTROLS, GAMMAS
 
 COSTS = (1.0, 10.0, 100.0)
 PLAIN = (10.0, "scale")
@@ -53,15 +54,15 @@ def choose(name: str) -> tuple[float, float | str]:
 def query(name: str) -> int:
     """Return the test row that a data set opens with: the first easy one, 0 where there is none."""
     data = prepare.prepare(prepare.load(name, None, 0, None), "", None).data
-    said = {"C": "10", "gamma": "scale"} | defaults.MACHINES.get(name, {})
+    said = {"C": "10", "gamma": "scale"} | openings.MACHINES.get(name, {})
     gamma = said["gamma"] if said["gamma"] == "scale" else float(said["gamma"])
     svc = SVC(C=float(said["C"]), gamma=gamma)
-    opened = {name: nsv.OWN[name].param.default for name in ("w", "filter", "q")}
+    opened = {name: CONTROLS[name].default for name in ("w", "filter", "q")}
     method = NSVClassifier(svc, n_components=opened["q"], random_state=0, **nsv.choice(opened))
     method.fit(data.X_train, data.y_train)
     reading = method.study(data.X_test).read()
-    most = defaults.SHARE * method.machine_.n_vectors
-    few = (reading.steps >= defaults.FEWEST) & (reading.steps <= most)
+    most = openings.SHARE * method.machine_.n_vectors
+    few = (reading.steps >= openings.FEWEST) & (reading.steps <= most)
     return int(np.argmax(few & ((reading.outputs > 0) == (data.y_test > 0))))
 
 

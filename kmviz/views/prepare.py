@@ -116,8 +116,13 @@ def two_classes(data: Dataset, pair: str) -> Dataset:
     return replace(data, class_names=(names[chosen[0]], names[chosen[1]]), **parts)
 
 
-def prepare(data: Dataset, pair: str, n: int | None) -> Prepared:
-    """Make the two-class problem that every page shows."""
+def prepare(data: Dataset, pair: str, n: int | None, is_scaled: bool = True) -> Prepared:
+    """Make the two-class problem that every page shows.
+
+    Parameters
+    ----------
+    is_scaled : whether features of widely different scales are standardised
+    """
     two, pair = two_classes(data, pair), pair_text(data, pair)
     named = " against ".join(map(literal, two.class_names))
     notes = [f"{named} of {len(data.class_names)} classes"]
@@ -138,7 +143,7 @@ def prepare(data: Dataset, pair: str, n: int | None) -> Prepared:
     ).scaled()
     _refuse_extreme(two.X_train)
     scaler = None
-    if two.image_shape is None and _uneven(two.X_train):
+    if is_scaled and two.image_shape is None and _uneven(two.X_train):
         scaler = StandardScaler().fit(two.X_train)
         scaled = {part: scaler.transform(getattr(two, part)) for part in ("X_train", "X_test")}
         two = replace(two, **scaled)

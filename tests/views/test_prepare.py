@@ -7,7 +7,7 @@ import pytest
 
 from kmviz import datasets
 from kmviz.datasets import DataError
-from kmviz.ui import prepare
+from kmviz.views import prepare
 
 
 @pytest.fixture

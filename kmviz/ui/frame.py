@@ -2,74 +2,31 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
+from pathlib import Path
 
 import streamlit as st
 
-from kmviz.ui import (
-    controls,
-    handout,
-    lesson,
-    menu,
-    present,
-    problem,
-    sketch,
-    state,
-    two,
-    words,
-    work,
-)
-from kmviz.ui.params import Control, Param
+from kmviz.ui import handout, lesson, menu, present, sketch, two, words
+from kmviz.ui.runtime import jobs, problem
+from kmviz.ui.shell import controls, url
 
+_copy = st.components.v2.component(
+    "kmviz.copy",
+    html="<button>Copy link</button>",
+    css="""button { font: inherit; font-size: 14px; color: var(--st-text-color); background: none;
+  border: 1px solid var(--st-border-color); border-radius: var(--st-button-radius);
+  padding: 0.25rem 0.75rem; min-height: 2.5rem; cursor: pointer; }
+button:hover { color: var(--st-primary-color); border-color: var(--st-primary-color); }""",
+    js=(Path(__file__).parent / "shell" / "copy.js").read_text("utf-8"),
+)
 ICON = "🧭"  # in the browser's tab: a :material/ icon there would ask a font host
-#: A window may be low: no empty strip above the title, numbers in one line, so that the first
-#: picture shows whole. Beside the menu a narrow one has no room for columns, or on a phone for a
-#: second metric: they stand below one another; small controls stand in pairs, lists to choose from
-#: alone, so that what is chosen can be read. On a phone all controls stand in one row that a finger
-#: moves, so that the picture is not far below: it fades out towards an arrow, and what comes last
-#: can be moved clear of it. The bar with the menu lies over the top of the page, and points of a
-#: crowded chart are named by its legend.
-_ROOM = """<style>
-[data-testid="stMainBlockContainer"] {padding: 2.2rem 2.5rem 4rem}
-[data-testid="stMain"] h1 {font-size: 1.7rem; padding: 0.2rem 0}
-[data-testid="stMain"] h3 {font-size: 1.15rem; padding: 0.2rem 0}
-[data-testid="stMain"] [data-testid="stVerticalBlock"] {gap: 0.7rem}
-[data-testid="stMain"] [data-testid="stVerticalBlock"]:has(> [class*="st-key-live_"]) {gap: 0}
-[data-testid="stMain"] [data-testid="stMetric"] {padding: 0}
-[data-testid="stMain"] [data-testid="stMetricValue"] {font-size: 1.25rem; line-height: 1.3}
-[data-testid="stSidebar"] [data-testid="stVerticalBlock"] {gap: 0.5rem}
-[data-testid="stSidebarHeader"] {height: 2.2rem; padding: 0.4rem 0.75rem 0; margin: 0}
-[data-testid="stMain"] .st-key-heading {margin-bottom: -0.7rem; row-gap: 0}
-[data-testid="stMain"] .st-key-heading button {min-height: 1.8rem; padding: 0 0.6rem}
-.st-key-theme {position: absolute}
-[data-testid="stSelectbox"] input {text-overflow: ellipsis}
-:has(> .st-key-lesson_hint) {display: none}
-[data-testid="stPopoverBody"] [class*="st-key-to_"] button {padding: 0 0.5rem; min-height: 1.75rem}
-@media (max-width: 1000px) {
-  [data-testid="stMain"] [data-testid="stColumn"] {min-width: min(20rem, 100%)}
-  [data-testid="stMain"] .st-key-controls [data-testid="stColumn"] {min-width: min(9rem, 100%)}
-  [data-testid="stMain"] .st-key-controls [data-testid="stColumn"]:has([data-testid="stSelectbox"])
-    {min-width: min(16rem, 100%)}
-}
-@media (max-width: 768px) {
-  :has(> .st-key-lesson_hint) {display: flex}
-  [data-testid="stMainBlockContainer"] {padding: 3.75rem 1rem 4rem}
-  .st-key-controls [data-testid="stHorizontalBlock"] {flex-wrap: nowrap; overflow-x: auto}
-  .st-key-controls:has([data-testid="stColumn"] + *) {position: relative}
-  .st-key-controls:has([data-testid="stColumn"] + *)::after {content: "›"; position: absolute;
-    right: -0.4rem; bottom: 0; font-size: 1.8rem; line-height: 2.3rem; pointer-events: none}
-  .st-key-controls [data-testid="stHorizontalBlock"]:has(> * + *) {padding-right: 2.5rem;
-    mask: linear-gradient(to right, black calc(100% - 4rem), transparent calc(100% - 0.75rem))}
-  [data-testid="stMain"] .st-key-controls [data-testid="stColumn"]:has([data-testid="stSelectbox"])
-    {min-width: 94%}
-  .st-key-frontier .textpoint {display: none}
-}
-</style>"""
+STYLE = Path(__file__).parent / "shell" / "page.css"
 
 
 def frame(
     title: str,
-    own: Mapping[str, Control | Param] | None = None,
+    own: tuple[str, ...] = (),
     heading: str | None = None,
     beside: Callable[[], None] | None = None,
 ) -> problem.Problem:
@@ -78,62 +35,60 @@ def frame(
     Parameters
     ----------
     title : one of the titles in `menu.PAGES`
-    own : the page's own choices by URL parameter; a widget with that `key=` edits one
+    own : the names of the page's own choices
     heading : what stands at the top of the page, if not the title
     beside : draws what stands beside the heading; default: the way to two settings
     """
     _begin(title, own, heading, beside)
-    with st.sidebar:
+    with st.sidebar.container(key="side_data"):
         controls.choose_data()
     board = sketch.place(title)
     data = sketch.load(board)
-    with st.sidebar:
+    with st.sidebar.container(key="side_machine"):
         controls.choose_rows(data)
         controls.choose_machine()
     current = problem.current(data, lambda: sketch.show(board, None))
     sketch.show(board, current)
-    with st.sidebar:
+    with st.sidebar.container(key="side_page"):
         controls.choose_query(len(current.data.y_test))
-        copy_link()
+        link_and_reset()
         present.button()
         words.panel()
     return problem.replace(current, query=st.session_state["query"])
 
 
-def frame_without_data(
-    title: str, own: Mapping[str, Control | Param] | None = None, heading: str | None = None
-) -> None:
+def frame_without_data(title: str, own: tuple[str, ...] = (), heading: str | None = None) -> None:
     """Begin a page that looks at no data: what was chosen for the others is kept."""
     _begin(title, own, heading, None)
-    with st.sidebar:
-        copy_link()
+    with st.sidebar.container(key="side_page"):
+        link_and_reset()
         present.button()
         words.panel()
 
 
 def _begin(
     title: str,
-    own: Mapping[str, Control | Param] | None,
+    own: tuple[str, ...],
     heading: str | None,
     beside: Callable[[], None] | None,
 ) -> None:
     st.set_page_config(page_title=f"{title} · kmviz", page_icon=ICON, layout="wide")
-    state.arrive(title, own, menu.named(title).opening)
-    st.html(_ROOM + present.style())
-    with st.sidebar:
-        place = st.container()
+    url.begin(title, own, menu.named(title).opening)
+    st.html(STYLE)
+    place = st.sidebar.container()
+    with st.sidebar.container(key="side_menu"):
         for entry in menu.PAGES:
             menu.page_link(entry)
     with st.container(horizontal=True, vertical_alignment="center", key="heading"):
         st.title(heading or title, anchor=False)
         if beside is not None:
             beside()
-        elif "a" in (own or {}):
+        elif "a" in own:
             two.buttons()
-    # Early: with it the browser loads what mounts the first picture.
-    work.bars_here()
+    jobs.begin()
+    url.note_here()
     lesson.begin(title, place)
-    if state.lost_upload():
+    if url.lost_upload():
         st.warning(
             "Your own data was forgotten with the session. Upload it again on the Start page; "
             "until then this page shows an example.",
@@ -145,17 +100,23 @@ def finish() -> None:
     """End a page: fill in the lesson's figures, write the choices into the URL, make the rest."""
     lesson.end(handout.offer)
     present.bar()
-    state.settle()
-    work.catch_up()
+    url.end()
+    jobs.finish()
 
 
-def copy_link() -> None:
-    """Draw the link that rebuilds this view."""
-    with st.popover("Copy link", icon=":material/link:", width="stretch"):
+def link_and_reset() -> None:
+    """Draw the link that rebuilds this view, and the way back to the page's opening settings."""
+    with st.container(key="link", horizontal=True, gap="small"):
+        _copy(key="copy_link", data=url.address(), width="content")
+        st.button(
+            "Reset this page", key="reset", on_click=url.reset,
+            help="Brings back the settings that this page opens with, for this data set.",
+        )  # fmt: skip
+    with st.popover("Link and QR code", icon=":material/qr_code_2:", width="stretch"):
         if st.session_state["data"] == "upload":
             st.caption("Your own data is not in the link: whoever opens it sees an example.")
         else:
             st.caption("Rebuilds this view: data, machine, query and what this page shows.")
-        st.code(state.address(), language=None, wrap_lines=True)
+        st.code(url.address(), language=None, wrap_lines=True)
         if st.toggle("QR code", key="qr"):
-            present.code(state.address())
+            present.code(url.address())

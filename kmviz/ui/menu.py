@@ -10,7 +10,7 @@ import streamlit as st
 from streamlit.errors import StreamlitAPIException
 
 from kmviz.methods.register import METHODS
-from kmviz.ui import state
+from kmviz.ui.shell import url
 
 
 @dataclass(frozen=True)
@@ -67,7 +67,7 @@ def page_link(
 ) -> None:
     """Draw a link to a page: with the choices made so far, or with a view of its own."""
     label = label or page.title
-    view = state.link(page.title) if view is None else view
+    view = url.link(page.title) if view is None else view
     try:
         st.page_link(page.file, label=label, icon=icon or page.icon, query_params=dict(view))
     except StreamlitAPIException:

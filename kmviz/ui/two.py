@@ -16,11 +16,17 @@ import streamlit as st
 from kmviz.charts import Chart
 from kmviz.charts.chart import on_one_scale
 from kmviz.traces import Reading, Trace
-from kmviz.ui import defaults, follow, lesson, pictures, state
-from kmviz.ui.fitted import Shown
-from kmviz.ui.params import Control, Setting
-from kmviz.ui.prepare import literal
-from kmviz.ui.problem import Problem, load_chosen, trained
+from kmviz.ui import follow, lesson, pictures
+from kmviz.ui.runtime.problem import load_chosen, trained
+from kmviz.ui.shell import url
+from kmviz.views import openings
+from kmviz.views.controls import CONTROLS, SHARED, setting, setting_text
+from kmviz.views.fitted import Shown
+from kmviz.views.prepare import literal
+from kmviz.views.problem import Problem
+
+#: Choices of a page that no setting holds: the other setting, and what is looked at.
+_BESIDE = ("a", "node", "removed")
 
 
 @dataclass(frozen=True, eq=False)
@@ -53,13 +59,6 @@ class Side:
         return follow.cost(self.now, self.reading, self.classifier, self.now.problem.query)
 
 
-def kept(own: Mapping[str, Control]) -> Setting:
-    """Return the choice that holds A: of a page's own choices, and of the machine."""
-    shared = defaults.shared(())
-    machine = {name: shared[name] for name in defaults.MACHINE}
-    return Setting({name: one.param for name, one in {**own, **machine}.items()})
-
-
 def buttons() -> None:
     """Draw what keeps the present setting, and what lets it go."""
     st.button(
@@ -68,13 +67,18 @@ def buttons() -> None:
         "side below the pictures, for the same query.",
     )  # fmt: skip
     if st.session_state["a"]:
-        st.button("Drop A", key="drop_a", on_click=state.put, kwargs={"a": ""})
+        st.button("Drop A", key="drop_a", on_click=url.put, kwargs={"a": ""})
         st.caption("A and B stand below the pictures", width="content")
 
 
 def _keep() -> None:
-    holder = state.controls()["a"]
-    state.put(a=holder.text(state.last()))
+    url.put(a=setting_text({name: st.session_state[name] for name in compared()}))
+
+
+def compared() -> tuple[str, ...]:
+    """Return the choices that A holds: the page's own, and those of the machine."""
+    own = (name for name in url.names() if name not in (*SHARED, *_BESIDE))
+    return (*own, *openings.MACHINE)
 
 
 def section(side: Callable[[Problem, Mapping[str, Any]], Side]) -> None:
@@ -87,9 +91,8 @@ def section(side: Callable[[Problem, Mapping[str, Any]], Side]) -> None:
     text = st.session_state["a"]
     if not text:
         return
-    controls = state.controls()
-    present = {name: st.session_state[name] for name in controls}
-    said = present | controls["a"].values(text)
+    present = {name: st.session_state[name] for name in url.names()}
+    said = present | setting(text)
     changes = _changes(said, present)
     st.subheader("A and B: two settings, the same query", anchor=False)
     if not changes:
@@ -120,11 +123,10 @@ def _beside(drawn: list[Any]) -> list[Any]:
 
 def _changes(first: Mapping[str, Any], second: Mapping[str, Any]) -> list[str]:
     """Return the choices that differ, in words."""
-    controls = state.controls()
     return [
-        f"{controls[n].label} **{controls[n].spoken(first[n])}** → "
-        f"**{controls[n].spoken(second[n])}**"
-        for n in controls["a"].params
+        f"{CONTROLS[n].label} **{CONTROLS[n].spoken(first[n])}** → "
+        f"**{CONTROLS[n].spoken(second[n])}**"
+        for n in compared()
         if first[n] != second[n]
     ]
 

@@ -42,7 +42,7 @@ def serve_process(
 ) -> Iterator[tuple[str, subprocess.Popen[bytes]]]:
     """Run the app, or another script, on a free port; gives its address and the process."""
     port = free_port()
-    command = [sys.executable, "-m", "kmviz.ui.serve", script, "--server.port", str(port)]
+    command = [sys.executable, "-m", "kmviz.ui.runtime.serve", script, "--server.port", str(port)]
     env = os.environ | {"OMP_NUM_THREADS": "1", "OPENBLAS_NUM_THREADS": "1"}
     env["PYTHONPATH"] = str(ROOT)  # this checkout, whatever is installed
     with log.open("wb") as output:

@@ -4,6 +4,7 @@ import re
 
 from playwright.sync_api import expect
 
+from kmviz.ui.frame import STYLE
 from tests.browser.harness import (
     click_spot,
     drawn,
@@ -86,20 +87,44 @@ def test_choices_hold_from_page_to_page_and_back_returns(visit):
     assert shown(page, "C") == "3"
 
 
-def test_a_malformed_url_shows_the_defaults(visit):
+def test_a_malformed_url_shows_the_defaults_and_says_so(visit):
     off = "data=%00%FF&kernel=1&C=ten&gamma=-3&query=none&pair=--&n=0x10&seed=1e99"
     page = visit(f"/?{off}&lesson=%00&part=x")
     expect(page.get_by_text("The data: banana")).to_have_count(1)
     assert shown(page, "C") == "0.3"
+    expect(page.get_by_text("Not possible here:")).to_contain_text("C=ten (0.3 is used)")
 
 
-def test_the_copied_link_rebuilds_the_view(visit):
+def test_the_copied_link_rebuilds_the_view(visit, context):
+    context.grant_permissions(["clipboard-read", "clipboard-write"])
     page = visit("/?data=two_moons&C=3")
     page.get_by_role("button", name="Copy link").click()
-    link = page.locator('[data-testid="stPopoverBody"] code').inner_text().replace("\n", "")
+    expect(page.get_by_role("button", name="Copied")).to_have_count(1)
+    link = page.evaluate("() => navigator.clipboard.readText()")
     other = visit(link[link.index("/?") :])
     expect(other.get_by_text("The data: two moons")).to_have_count(1)
     assert shown(other, "C") == "3"
+
+
+def test_a_page_is_reset_to_the_settings_of_its_data_set(visit):
+    page = visit("/?data=two_moons&C=3&gamma=0.5")
+    press(page, "C", "ArrowRight")
+    page.get_by_role("button", name="Reset this page").click()
+    settle(page)
+    assert parameter(page, "C", "100")
+    assert (shown(page, "C"), shown(page, "gamma")) == ("100", "2")
+    assert parameters(page)["data"] == "two_moons"
+    page.go_back()
+    settle(page)
+    assert shown(page, "C") == "10"
+
+
+def test_every_element_of_streamlits_that_the_style_names_is_there(visit):
+    names = re.findall(r'data-testid="(\w+)"', STYLE.read_text("utf-8"))
+    assert len(names) <= 12
+    page = visit("/Nearest_Support_Vectors?data=two_moons&n=120")
+    for name in names:
+        assert page.get_by_test_id(name).count() > 0, name
 
 
 def test_pictures_follow_a_change_of_the_theme(visit):

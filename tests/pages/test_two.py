@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from kmviz.ui import anytime, falk, nsv, params, reduced, svtree
+from kmviz.views.controls import CONTROLS
 from tests.pages.helpers import array, figure, live_arrays, live_at, live_layers, open_page, run
 
 VIEW = {"data": "sketch", "query": "3"}
@@ -64,7 +64,7 @@ def test_what_was_kept_stands_beside_what_is_shown(page):
     app.button(key="keep_a").click()
     run(app)
     assert "A is kept, and is what you see now" in text(app)
-    app.query_params[name] = second
+    app.session_state[name] = CONTROLS[name].parse(second)
     run(app)
     assert f"{name}~{first}" in app.query_params["a"], "a link opens both"
     assert same(drawn(app, "side_a", slider, layers), kept)
@@ -86,21 +86,3 @@ def test_a_link_may_name_one_choice_or_the_machine_and_the_table_says_what_came_
     assert now[at].startswith(next(m.value for m in app.metric if m.label == "Mean kernel values"))
     assert kept[at] != now[at]
     assert live_at(app, "height") == "2", "the slider is B's"
-
-
-@pytest.mark.parametrize(
-    "given", ["w", "w~x", "nonsense~1", "w~10,basis~sgma", "~", "w~" + "1" * 500]
-)
-def test_what_cannot_be_read_is_no_setting(given):
-    holder = nsv.OWN["a"]
-    assert holder.read(given) == ""
-    assert not holder.fits(given)
-
-
-@pytest.mark.parametrize("page", [nsv, anytime, reduced, falk, svtree])
-def test_every_choice_survives_being_kept(page):
-    holder = page.OWN["a"]
-    values = {name: param.default for name, param in holder.params.items()}
-    assert holder.values(holder.text(values)) == values
-    numbers = [p for p in holder.params.values() if isinstance(p, params.Number)]
-    assert any(p.no_number != () for p in numbers), "gamma = scale, among others"

@@ -3,26 +3,28 @@
 import pytest
 from streamlit.testing.v1 import AppTest
 
-from kmviz.ui import state
+from kmviz.ui.shell import url
 
 
 def page() -> None:
     """A page with one choice of its own."""
     import streamlit as st
 
-    from kmviz.ui import Number, state
+    from kmviz.ui.shell import controls, url
 
-    state.arrive("Here", {"w": Number(10, 0, 200)})
+    url.begin("Here", ("w",))
+    url.note_here()
     most = st.session_state.get("most", 200)
-    state.limit("w", 0, most)
+    url.limit("w", 0, most)
     if not st.session_state.get("hide"):
-        st.slider("w", 0, most, key="w")
+        controls.draw("w", high=most)
     if st.session_state.get("hasty"):
         st.stop()  # as a click ends a run, of which the browser may not have heard
-    st.button("preset", on_click=state.put, kwargs={"w": 77, "C": 3.0})
-    st.text(str(state.link()))
-    st.text(str(state.link("Elsewhere")))
-    state.settle()
+    st.button("preset", on_click=url.put, kwargs={"w": 77, "C": 3.0})
+    st.button("reset", on_click=url.reset)
+    st.text(str(url.link()))
+    st.text(str(url.link("Elsewhere")))
+    url.end()
 
 
 @pytest.fixture
@@ -56,7 +58,7 @@ def back(monkeypatch):
 
     def went(app):
         with monkeypatch.context() as patch:
-            patch.setattr(state, "went_back", lambda: True)
+            patch.setattr(url, "went_back", lambda: True)
             return ran(app)
 
     return went
@@ -162,10 +164,9 @@ def test_a_widget_moved_in_a_run_cut_short_wins(app):
     assert ran(app).slider(key="w").value == 30
 
 
-def test_a_choice_put_back_once_the_page_rests_is_taken(app, monkeypatch):
+def test_a_choice_put_back_once_the_page_rests_is_taken(app):
     ran(app).button[0].click()
     ran(app)
-    monkeypatch.setattr(state, "_FLIGHT", 0.0)
     app.slider(key="w").set_value(10)
     assert ran(app).slider(key="w").value == 10
 
@@ -187,6 +188,32 @@ def test_a_limited_choice_shows_the_limit_and_leaves_the_url_alone(app):
     ran(ran(app))
     assert app.slider(key="w").value == 50
     assert app.query_params == {"w": "120"}
+    assert [one.value for one in app.caption] == [
+        ":material/info: Not possible here: w=120 (50 is used)."
+    ]
+
+
+def test_an_invalid_value_is_replaced_and_said_until_another_is_chosen(app):
+    app.query_params["w"], app.query_params["gamma"] = "many", "*wide*"
+    said = ran(app).caption[0].value
+    assert "w=many (10 is used)" in said
+    assert r"gamma=\*wide\* (scale is used)" in said, "and is no Markdown"
+    app.slider(key="w").set_value(20)
+    assert "w=" not in ran(app).caption[0].value
+
+
+def test_what_a_page_opens_with_is_no_invalid_value(app):
+    app.session_state["most"] = 5
+    assert ran(app).slider(key="w").value == 5
+    assert len(app.caption) == 0
+
+
+def test_a_page_is_reset_to_its_opening_settings(app):
+    app.query_params["w"], app.query_params["C"] = "33", "7.5"
+    ran(app).button[1].click()
+    assert ran(app).slider(key="w").value == 10
+    assert app.session_state["C"] == 10.0
+    assert app.query_params["w"] == "10"
 
 
 def test_links_carry_shared_choices_and_only_this_page_its_own(app):
@@ -202,24 +229,25 @@ def pages() -> None:
     """Two pages that open with views of their own; `here` in the session says which."""
     import streamlit as st
 
-    from kmviz.ui import Flag, Number, state
+    from kmviz.ui.shell import controls, url
 
     title = st.session_state.get("here", "One")
-    own = {"One": {"w": Number(10, 0, 200)}, "Two": {"flag": Flag(True)}}[title]
+    own = {"One": ("w",), "Two": ("filter",)}[title]
     opening = {
         "One": {"data": "banana", "C": "0.3", "gamma": "2", "w": "4"},
-        "Two": {"data": "two_spirals", "noise": "0", "gamma": "10", "flag": "false"},
+        "Two": {"data": "two_spirals", "noise": "0", "gamma": "10", "filter": "false"},
     }[title]
-    state.arrive(title, own, opening)
-    st.select_slider("C", [0.3, 1.0, 10.0], key="C")
+    url.begin(title, own, opening)
+    controls.draw("C")
     if title == "One":
-        st.slider("w", 0, 200, key="w")
+        controls.draw("w")
     if st.session_state.get("hasty"):
         st.stop()
-    st.button("moons", on_click=state.put_data, args=("two_moons",))
-    st.button("preset", on_click=state.put, kwargs={"C": 10.0})
-    st.text(str(state.link("Two" if title == "One" else "One")))
-    state.settle()
+    st.button("moons", on_click=url.put_data, args=("two_moons",))
+    st.button("preset", on_click=url.put, kwargs={"C": 10.0})
+    st.button("reset", on_click=url.reset)
+    st.text(str(url.link("Two" if title == "One" else "One")))
+    url.end()
 
 
 @pytest.fixture
@@ -239,7 +267,7 @@ def follow(app, title):
 
 
 def seen(app, *names):
-    return tuple(app.session_state["kmviz.kept"][name] for name in names)
+    return tuple(app.session_state[name] for name in names)
 
 
 def test_each_page_opens_with_its_own_view_until_something_is_chosen(two):
@@ -247,7 +275,7 @@ def test_each_page_opens_with_its_own_view_until_something_is_chosen(two):
     assert seen(two, "data", "C", "gamma", "w") == ("banana", 0.3, 2.0, 4)
     assert not dict(two.query_params)
     follow(two, "Two")
-    assert seen(two, "data", "C", "gamma", "noise", "flag") == (
+    assert seen(two, "data", "C", "gamma", "noise", "filter") == (
         "two_spirals", 10.0, 10.0, 0.0, False,
     )  # fmt: skip
     assert not dict(two.query_params)

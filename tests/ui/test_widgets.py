@@ -5,23 +5,20 @@ from streamlit.testing.v1 import AppTest
 
 
 def page() -> None:
-    """A page that declares its choices."""
+    """A page that draws some choices."""
     import streamlit as st
 
-    from kmviz.ui import Choice, Control, Flag, Number, draw, parameters, state
+    from kmviz.ui.shell import url
+    from kmviz.ui.shell.controls import draw
+    from kmviz.views.controls import parameters
 
-    own = {
-        "w": Control("Window", Number(10, 0, 200), help="Steps."),
-        "order": Control("Order", Choice("nearest", "exact"), {"nearest": "nearest first"}),
-        "filter": Control("Filter", Flag(True)),
-        "q": Control("Components", Number(20, 1, 64), values=(5, 10, 20)),
-    }
-    state.arrive("Here", own)
+    url.begin("Here", ("w", "order", "filter", "margin"))
     most, options = st.session_state.get("most", 200), st.session_state.get("options")
-    st.text(str([draw("w", high=most), draw("order", options=options), draw("filter"), draw("q")]))
-    st.text(str(parameters("nsv")))
-    st.text(str(parameters("nsv", "window")))
-    state.settle()
+    drawn = [draw("w", high=most), draw("order", options=options), draw("filter"), draw("margin")]
+    st.text(str(drawn))
+    st.text(str(parameters("nsv", url.PRESENT)))
+    st.text(str(parameters("nsv", url.PRESENT, "window")))
+    url.end()
 
 
 @pytest.fixture
@@ -37,22 +34,21 @@ def told(app):
 
 def test_the_kind_of_value_decides_the_widget(app):
     drawn, given, only = told(app)
-    assert drawn == [10, "nearest", True, 20]
-    assert given == {
-        "window": 10, "n_components": 20, "order": "nearest", "linear_filter": True,
-    }  # fmt: skip
+    assert drawn == [10, "nearest", True, "none"]
+    assert given == {"window": 10, "order": "nearest", "linear_filter": True, "margin": "none"}
     assert only == {"window": 10}
-    assert app.slider(key="w").label == "Window"
-    assert app.selectbox(key="order").options == ["nearest first", "exact"]
+    assert app.slider(key="w").label == "Window w"
+    assert app.selectbox(key="order").options[0] == "nearest first, by PCA"
     assert app.toggle(key="filter").value
-    assert app.select_slider(key="q").options == ["5", "10", "20"]
+    assert app.select_slider(key="margin").options[:3] == ["usual", "0", "0.125"]
 
 
 def test_what_the_url_says_is_what_the_estimator_gets(app):
-    app.query_params["w"], app.query_params["filter"], app.query_params["q"] = "33", "false", "7"
+    app.query_params["w"], app.query_params["filter"] = "33", "false"
+    app.query_params["margin"] = "0.1"
     _, given, _ = told(app)
-    assert (given["window"], given["linear_filter"], given["n_components"]) == (33, False, 7)
-    assert app.select_slider(key="q").options == ["5", "7", "10", "20"]
+    assert (given["window"], given["linear_filter"], given["margin"]) == (33, False, 0.1)
+    assert app.select_slider(key="margin").options[:3] == ["usual", "0", "0.1"]
 
 
 def test_a_moved_control_is_said_to_estimator_and_url(app):

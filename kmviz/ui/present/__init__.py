@@ -13,29 +13,11 @@ import segno
 import streamlit as st
 from segno.encoder import DataOverflowError
 
-from kmviz.ui import state
+from kmviz.ui.shell import url
 
 _keys = st.components.v2.component(
     "kmviz.keys", js=(Path(__file__).parent / "keys.js").read_text("utf-8")
 )
-_PICTURE = ':is([class*="st-key-live_"], [data-testid="stPlotlyChart"], [class*="st-key-sketch_"])'
-_STYLE = f"""<style>
-html {{font-size: 125%}}
-[data-testid="stMainBlockContainer"] {{padding: 1.5rem 1.5rem 3rem}}
-[data-testid="stHeader"], [data-testid="stSidebarHeader"] {{display: none}}
-[data-testid="stMain"] :is(.st-key-controls, .st-key-intro, [data-testid="stMetric"]) {{
-  display: none
-}}
-.st-key-keep_a {{display: none}}
-[data-testid="stSidebar"] {{width: 19rem !important; min-width: 19rem}}
-[data-testid="stSidebarUserContent"] {{padding: 1rem 0.75rem}}
-[data-testid="stMainBlockContainer"] > [data-testid="stVerticalBlock"] > :has({_PICTURE})
-  ~ :not(:has(.st-key-present_bar)) {{display: none}}
-[data-testid="stSidebar"]:not(:has(.st-key-lesson)) {{display: none}}
-[data-testid="stSidebarUserContent"] > div > [data-testid="stVerticalBlock"]
-  > :not(:has(.st-key-lesson)) {{display: none}}
-.st-key-present_bar {{position: fixed; right: 1rem; top: 0.75rem; width: auto; z-index: 99}}
-</style>"""
 KEYS = "→ next part · space plays · R reveals · V next picture · Esc leaves"
 
 
@@ -44,16 +26,11 @@ def is_on() -> bool:
     return bool(st.session_state.get("present"))
 
 
-def style() -> str:
-    """Return what puts out of sight what is not for a class."""
-    return _STYLE if is_on() else ""
-
-
 def button() -> None:
     """Draw the way into presenting."""
     st.button(
         "Present", icon=":material/slideshow:", width="stretch", key="present_begin",
-        on_click=state.put, kwargs={"present": True},
+        on_click=url.put, kwargs={"present": True},
         help=f"Larger type and one picture, for a class. Keys: {KEYS}.",
     )  # fmt: skip
 
@@ -64,11 +41,11 @@ def bar() -> None:
         return
     with st.container(key="present_bar", horizontal=True):
         with st.popover("Link and QR code", icon=":material/qr_code_2:"):
-            code(state.address())
-            st.code(state.address(), language=None, wrap_lines=True)
+            code(url.address())
+            st.code(url.address(), language=None, wrap_lines=True)
             st.caption(KEYS)
         st.button(
-            "Leave", icon=":material/close:", key="present_end", on_click=state.put,
+            "Leave", icon=":material/close:", key="present_end", on_click=url.put,
             kwargs={"present": False}, help="Esc",
         )  # fmt: skip
         _keys(key="present_keys")

@@ -2,16 +2,21 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Mapping, Sequence
+from pathlib import Path
 from typing import Any
 
 import streamlit as st
 
 from kmviz import datasets
 from kmviz.datasets import Dataset, drawing
-from kmviz.methods.register import method
-from kmviz.ui import prepare, state
-from kmviz.ui.params import Choice, Control, Flag, Number, Words
+from kmviz.ui.shell import url
+from kmviz.views import prepare
+from kmviz.views.controls import CONTROLS, Control
+from kmviz.views.yours import MODEL
+
+_DATA_NAMES = {"mnist": "MNIST digits", "digits": "small digits", "sketch": "draw your own"}
 
 
 def row(*widths: int) -> list[Any]:
@@ -26,112 +31,101 @@ def draw(
     low: int | None = None,
     high: int | None = None,
     options: Sequence[str] | None = None,
-    disabled: bool = False,
+    words: Mapping[str, str] | None = None,
+    **more: Any,
 ) -> Any:
-    """Draw a control of this page and return its value.
+    """Draw a control and return its value.
 
     Parameters
     ----------
     place : where: a column, or the page
-    low, high : what the data allows of a number; a choice beyond is clipped, and the URL kept
+    low, high : what the data allows of a number; a choice beyond is clipped
     options : what the data allows of a word, the first in place of what it does not allow
+    words : how its options are read out, where the table does not say so
+    **more : what else its widget takes: `disabled`, `help`, `on_change`
     """
-    control = state.controls()[name]
-    given: dict[str, Any] = {"key": name, "help": control.help, "disabled": disabled}
-    param = control.param
-    if isinstance(param, Flag):
+    control = CONTROLS[name]
+    given = {"key": name, "help": control.help, "persist_state": "session"} | more
+    if isinstance(control.default, bool):
         return place.toggle(control.label, **given)
-    if isinstance(param, Choice):
-        known = list(options or param.options)
-        if st.session_state[name] not in known:
-            state.replace(name, known[0])
-        return place.selectbox(control.label, known, format_func=control.spoken, **given)
-    if isinstance(param, Words):
-        return place.multiselect(
-            control.label, param.options, format_func=control.spoken, **given
-        )  # fmt: skip
-    if control.values:
-        known = [v for v in control.values if isinstance(v, str)]
-        numbers = {*control.values, st.session_state[name]} - set(known)
-        return place.select_slider(
-            control.label, [*known, *sorted(numbers)], format_func=control.spoken, **given
-        )
-    return _number(control, name, place, low, high, given)
+    if control.steps:
+        return _steps(control, name, place, given)
+    if control.is_number:
+        return _number(control, name, place, (low, high), given)
+    given["format_func"] = words.__getitem__ if words else control.spoken
+    if isinstance(control.default, list):
+        return place.multiselect(control.label, control.options, **given)
+    known = list(options or control.options)
+    if st.session_state[name] not in known:
+        url.replace(name, known[0])
+    return place.selectbox(control.label, known, **given)
+
+
+def _steps(control: Control, name: str, place: Any, given: dict[str, Any]) -> Any:
+    """Draw a slider of the control's steps, with the present value among them."""
+    words = [step for step in control.steps if isinstance(step, str)]
+    numbers = {*control.steps, st.session_state[name]} - set(words)
+    options = [*words, *sorted(numbers)]
+    return place.select_slider(control.label, options, format_func=control.spoken, **given)
 
 
 def _number(
-    control: Control, name: str, place: Any, low: Any, high: Any, given: dict[str, Any]
+    control: Control, name: str, place: Any, limits: tuple[Any, Any], given: dict[str, Any]
 ) -> Any:
-    param = control.param
-    assert isinstance(param, Number)
-    low = param.low if low is None else low
-    high = param.high if high is None else high
+    low, high = (b if a is None else a for a, b in zip(limits, (control.low, control.high)))
     if st.session_state[name] is not None:
-        state.limit(name, low, max(low, high))
-    given["disabled"] = given["disabled"] or high <= low
+        url.limit(name, low, max(low, high))
+    given["disabled"] = given.get("disabled", False) or high <= low
     if not control.is_typed:
         return place.slider(control.label, low, max(high, low + 1), **given)
-    if param.no_number is None:  # may be left empty
-        given |= {"value": None, "placeholder": control.spoken(None)}
+    if control.empty is None:  # may be left empty
+        given = {"value": None, "placeholder": control.spoken(None)} | given
     return place.number_input(control.label, low, max(high, low + 1), **given)
-
-
-def parameters(name: str, *only: str, said: Mapping[str, Any] = state.PRESENT) -> dict[str, Any]:
-    """Return what this page's controls say, as parameters of a method's estimator.
-
-    Parameters
-    ----------
-    name : the method's name in the register, which says which URL parameter drives which
-    only : these parameters of the estimator alone
-    said : the choices, by URL parameter; default: the visitor's
-    """
-    given = {parameter: said[url] for url, parameter in method(name).url.items() if url in said}
-    return {key: value for key, value in given.items() if not only or key in only}
 
 
 def choose_data() -> None:
     """Draw the choice of the data set."""
+    session = st.session_state
     st.subheader("Data", anchor=False)
-    st.selectbox(
-        "Data set", state.data_names(), key="data", format_func=_data_name, on_change=_new_data
-    )
-    if st.session_state["data"] != "sketch":
+    known = url.data_names()
+    words = {name: _data_name(name) for name in known}
+    draw("data", options=known, words=words, on_change=_new_data)
+    if session["data"] != "sketch":
         st.button(
             "Draw your own", icon=":material/draw:", key="draw", width="stretch",
-            on_click=state.put_data, args=("sketch",),
+            on_click=url.put_data, args=("sketch",),
             help="Points of two classes by mouse or finger; the machine follows each stroke.",
         )  # fmt: skip
-    noise, most = st.session_state["noise"], prepare.MOST_NOISE.get(st.session_state["data"])
+    noise, most = session["noise"], prepare.MOST_NOISE.get(session["data"])
     if noise is not None and most is not None:
-        state.replace("noise", min(noise, most))
+        url.replace("noise", min(noise, most))
 
 
 def choose_rows(data: Dataset) -> None:
     """Draw the choice of classes, and of rows, noise and seed where the set has them."""
+    session = st.session_state
     if len(data.class_names) > 2:
-        state.replace("pair", prepare.pair_text(data, st.session_state["pair"]))
-        st.selectbox(
-            "Two classes",
-            prepare.pairs(data.class_names),
-            key="pair",
-            format_func=prepare.spoken(data.class_names).__getitem__,
-        )
-    known = {} if st.session_state["data"] == "upload" else datasets.options(data.name)
-    if data.name == "sketch" and not st.session_state["drawn"].startswith(drawing.PAINTED):
+        url.replace("pair", prepare.pair_text(data, session["pair"]))
+        words = prepare.spoken(data.class_names)
+        draw("pair", options=prepare.pairs(data.class_names), words=words)
+    is_own = session["data"] in ("upload", "yours")
+    known = {} if is_own else datasets.options(data.name)
+    if data.name == "sketch" and not session["drawn"].startswith(drawing.PAINTED):
         known.pop("noise")  # points stay where they were drawn
     with st.expander("Rows, noise and seed"):
-        st.number_input("Training rows", 20, 20_000, None, 100, key="n", placeholder="as it comes")
+        draw("n", step=100, placeholder="as it comes")
         if "noise" in known:
-            st.number_input(
-                "Noise", 0.0, 200.0, None, key="noise", placeholder=f"{known['noise']:g}"
-            )
+            draw("noise", placeholder=f"{known['noise']:g}")
         if "seed" in known:
-            st.number_input("Seed", 0, 9_999, key="seed", help="Which sample or split.")
+            draw("seed")
 
 
 def choose_machine() -> None:
-    """Draw the choice of kernel and parameters."""
+    """Draw the choice of kernel and parameters, of an SVM that is trained here."""
     st.subheader("Machine", anchor=False)
+    if st.session_state["data"] == "yours":
+        st.caption(f"The model in {prepare.literal(Path(os.environ[MODEL]).name)}, as it is.")
+        return
     kernel = draw("kernel")
     draw("C")
     if kernel in ("rbf", "poly"):
@@ -143,24 +137,19 @@ def choose_machine() -> None:
 def choose_query(n_test: int) -> None:
     """Draw the choice of the query: a click on a chart by other means."""
     if st.session_state["query"] >= n_test:
-        state.replace("query", 0)
-    st.number_input(
-        "Query",
-        0,
-        n_test - 1,
-        key="query",
-        help=f"The test row all pages follow, 0 to {n_test - 1:,}. A click on a chart sets it.",
-    )
+        url.replace("query", 0)
+    about = f"The test row all pages follow, 0 to {n_test - 1:,}. A click on a chart sets it."
+    draw("query", high=n_test - 1, help=about)
 
 
 def _data_name(name: str) -> str:
     if name == "upload":
-        return f"your data: {st.session_state[state.UPLOAD].data.name}"
-    return {"mnist": "MNIST digits", "digits": "small digits", "sketch": "draw your own"}.get(
-        name, name.replace("_", " ")
-    )
+        return f"your data: {st.session_state[url.UPLOAD].data.name}"
+    if name == "yours":
+        return f"your model: {Path(os.environ[MODEL]).name}"
+    return _DATA_NAMES.get(name, name.replace("_", " "))
 
 
 def _new_data() -> None:
     """Forget what was chosen for another data set: this one comes with its own machine."""
-    state.put_data(st.session_state["data"])
+    url.put_data(st.session_state["data"])

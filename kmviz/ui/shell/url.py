@@ -1,142 +1,62 @@
-"""The choices a visitor made, in the URL and in the session: the only module that knows both.
+"""The URL and the session: the only module that reads and writes both.
 
-On arrival the URL is read into the session; at the end of a run it is written back. In between
-pages use widgets with plain keys. Six things make this more than two assignments:
+Three rules say which of them wins:
 
-- Streamlit forgets the value of a widget that a page does not draw, and may remember an older one
-  instead. A copy of every value is kept beside it, so that a choice holds from page to page.
-- The Back button changes the URL under the session. A URL that is not the one last seen wins
-  over the session, unless a widget was moved in the same breath.
-- A value that is assigned is sent to its widget, and takes back what a visitor did to it in the
-  meantime. So nothing is assigned that a widget drawn in the last run holds already; what no
-  widget held is dropped at the end of a run, or it would come back, outdated, once a widget did.
-- A hasty visitor ends a run before the browser has heard of all of it. What was assigned in it is
-  assigned again until a run has ended; what the browser says of it meanwhile is no move but the
-  past, and so is a URL that was the present one a moment ago.
-- A URL that already says what the session holds is left as it is, so that Back always leads
-  somewhere else; unless it is an old one: then the browser shows another by now.
-- Where nothing was chosen, each page opens with a view of its own, and links to other pages say
-  nothing of data and machine. Once something was, they say all of it.
+1. The URL is read when a page is opened, and when the visitor goes Back or Forward. At all other
+   times the session is right: a browser may be a moment behind with what its address bar shows.
+2. What Python has assigned (from a URL, in a callback) is assigned again until a run has come to
+   its end: the browser may not know it before. A widget that the visitor has moved since wins.
+3. At the end of a run the choices are written into the URL, unless it stands for them already.
+
+Where nothing was chosen, each page opens with a view of its own, and links to other pages say
+nothing of data and SVM. Once something was chosen, they say all of it.
 """
 
 from __future__ import annotations
 
-import time
+import os
 from collections.abc import Mapping
-from dataclasses import dataclass, field
 from typing import Any, cast
 from urllib.parse import urlencode, urlsplit, urlunsplit
 
 import streamlit as st
-from streamlit.errors import StreamlitAPIException
 from streamlit.runtime.scriptrunner import get_script_run_ctx
 
 from kmviz import datasets
-from kmviz.ui import defaults
-from kmviz.ui.params import Control, Param
+from kmviz.views import openings
+from kmviz.views.controls import CONTROLS, SHARED, read, write
+from kmviz.views.prepare import literal
+from kmviz.views.yours import MODEL
 
-_KEPT, _SEEN, _PARAMS, _PAGES = "kmviz.kept", "kmviz.seen", "kmviz.params", "kmviz.pages"
-_CORRECTED, _LIMITS, _CONTROLS = "kmviz.corrected", "kmviz.limits", "kmviz.controls"
-_CHOSEN, _OPENING, _OLD = "kmviz.chosen", "kmviz.opening", "kmviz.old"
-_LOOSE, _PUT = "kmviz.loose", "kmviz.put"
-_LATE, _LEFT = "kmviz.late", "kmviz.left"
-#: URLs of the past that are known as such.
-_TRAIL = 20
-#: Seconds that a browser may take to show what it was sent.
-_FLIGHT = 0.5
 UPLOAD = "kmviz.upload"  #: the visitor's own data set, while the session lasts
-_DRAWING = "kmviz.drawing"  #: the visitor's last drawing, likewise
+_PAGE, _ASSIGNED, _LIMITS = "kmviz.page", "kmviz.assigned", "kmviz.limits"
+_DEFAULTS, _REPLACED, _NOTE = "kmviz.defaults", "kmviz.replaced", "kmviz.note"
+_OWN, _CHOSEN, _OPENING = "kmviz.own", "kmviz.chosen", "kmviz.opening"
+_WRITTEN, _DRAWING = "kmviz.written", "kmviz.drawing"
 
-
-#: The choices as they are, by URL parameter; read when asked, in whichever session asks.
+#: The choices as they are, by URL parameter.
 PRESENT = cast("Mapping[str, Any]", st.session_state)
 
 
-@dataclass
-class _Loose:
-    """A value that was assigned and may not have reached its widget.
-
-    Attributes
-    ----------
-    past : list
-        What the browser may still say: what it held before, or what it begins with.
-    drawn : float or None
-        When the widget was first seen to be drawn since.
-    """
-
-    past: list[Any] = field(default_factory=list)
-    drawn: float | None = None
-
-
-def data_names() -> tuple[str, ...]:
-    """Return the data sets to choose from, the visitor's own included."""
-    return datasets.names() + (("upload",) if UPLOAD in st.session_state else ())
-
-
-def lost_upload() -> bool:
-    """Whether the URL asks for a visitor's own data that this session does not have."""
-    return st.query_params.get("data") == "upload" and UPLOAD not in st.session_state
-
-
-def arrive(
-    title: str,
-    own: Mapping[str, Control | Param] | None = None,
-    opening: Mapping[str, str] | None = None,
-) -> None:
-    """Bring session and URL together; call before the first widget of a page.
+def begin(title: str, own: tuple[str, ...] = (), opening: Mapping[str, str] | None = None) -> None:
+    """Bring session and URL together; call it before the first widget of a page.
 
     Parameters
     ----------
     title : the page's
-    own : its own choices, by URL parameter
+    own : the names of its own choices
     opening : the view that it opens with where nothing was chosen, as the URL would write it
     """
     session = st.session_state
-    session[_CONTROLS] = controls = defaults.shared(data_names()) | dict(own or {})
-    plain: dict[str, Any] = {n: getattr(one, "param", one) for n, one in controls.items()}
-    is_new = _PARAMS not in session or session[_PARAMS][0] != title
-    if is_new:
-        session[_LOOSE] = {}
-        _pass(session.get(_SEEN))
-    url = st.query_params.to_dict() if is_new else _url()
-    meant = defaults.led(url, title)
-    params = defaults.opened(plain, meant, opening or {})
-    session[_PARAMS] = (title, tuple(own or ()), params)
-    kept = session.setdefault(_KEPT, {})
-    said = session.pop(_PUT, {}) if is_new else _said(params)
-    moved = any(n in said and n in kept and said[n] != kept[n] for n in params)
-    told = url != session.get(_SEEN) and not moved
-    if told or (is_new and not session.get(_CHOSEN)):
-        session[_CORRECTED] = {}
-        values = {name: param.read(meant.get(name)) for name, param in params.items()}
+    is_new = session.get(_PAGE, ("",))[0] != title
+    session[_PAGE] = title, own, dict(opening or {})
+    if is_new or went_back():
+        _read_url()
     else:
-        values = {name: said.get(name, kept.get(name)) for name in params}
-        values = {n: v if params[n].fits(v) else params[n].default for n, v in values.items()}
-    kept.update(values)
-    for name, value in values.items():
-        if is_new or name not in session or session[name] != value or _is_undrawn(name):
-            _assign(name, value)
-    was, session[_SEEN] = session.get(_SEEN), url
-    shown = st.query_params.to_dict()  # of another page, where one ended as this was opened
-    session[_OLD] = (moved and url != was) or (shown != url and shown == session.get(_LEFT))
-    if is_new:
-        session[_LEFT] = was
-    fresh = defaults.opened(plain, {}, opening or {})
-    session[_OPENING] = {n: fresh[n].default for n in params if n not in session[_PARAMS][1]}
-    session[_CHOSEN] = _is_chosen(was=session.get(_CHOSEN, False) and not (told and not url))
-
-
-def _url() -> dict[str, str]:
-    """Return what the address bar says; where that is the past, what it was told since."""
-    session, url = st.session_state, st.query_params.to_dict()
-    is_late = url in session[_LATE] and url != session[_SEEN] and not went_back()
-    return session[_SEEN] if is_late else url
-
-
-def _pass(url: dict[str, str] | None) -> None:
-    """Note that a URL is one of the past from now on."""
-    late = st.session_state.setdefault(_LATE, [])
-    st.session_state[_LATE] = [*late[-_TRAIL:], *([] if url is None else [url])]
+        _assign_again()
+    for name in names():
+        if name not in session or not CONTROLS[name].allows(session[name]):
+            session[name] = session[_DEFAULTS][name]
 
 
 def went_back() -> bool:
@@ -145,102 +65,110 @@ def went_back() -> bool:
     return context is not None and context.is_history_navigation
 
 
-def _said(params: Mapping[str, Param]) -> dict[str, Any]:
-    """Return what visitor and callbacks say of the choices, without what the past says."""
-    session, loose = st.session_state, st.session_state[_LOOSE]
-    now, put = time.monotonic(), session.pop(_PUT, {})
-    said = {name: session[name] for name in params if name in session}
-    for name, one in list(loose.items()):
-        if one.drawn is not None and now > one.drawn + _FLIGHT:
-            del loose[name]
-        elif said.get(name) in one.past:
-            said[name] = session[_KEPT][name]
-        elif name not in put and said.get(name) != session[_KEPT].get(name):
-            del loose[name]  # the visitor has moved it: the browser shows it
-    return said | put
+def names() -> tuple[str, ...]:
+    """Return the names of this page's choices, shared ones first."""
+    return (*SHARED, *st.session_state[_PAGE][1])
 
 
-def _is_undrawn(name: str) -> bool:
-    loose = st.session_state[_LOOSE].get(name)
-    return loose is not None and loose.drawn is None
+def here() -> str:
+    """Return the title of this page."""
+    return st.session_state[_PAGE][0]
 
 
-def _assign(name: str, value: Any) -> None:
-    """Assign a choice, and note that its widget has not heard of it."""
+def _read_url() -> None:
+    """Take the choices from the URL (rule 1)."""
+    session, opening = st.session_state, st.session_state[_PAGE][2]
+    url = openings.lesson_view(_url(), here())
+    session[_DEFAULTS] = openings.defaults(names(), url, opening)
+    values, refused = read(names(), url, session[_DEFAULTS])
+    session[_REPLACED] = {name: (text, values[name]) for name, text in refused.items()}
+    session[_OPENING] = openings.defaults(tuple(SHARED), {}, opening)
+    session[_CHOSEN] = bool(url) and session.get(_CHOSEN, False)
+    session[_ASSIGNED], session[_WRITTEN] = {}, None
+    _assign(values)
+
+
+def _url() -> dict[str, str]:
+    """Return the parameters of the URL, without a data set that this session does not have."""
+    url = st.query_params.to_dict()
+    if url.get("data") in SHARED["data"].options and url["data"] not in data_names():
+        del url["data"]
+    return url
+
+
+def _assign(values: Mapping[str, Any]) -> None:
+    """Assign choices, and note what the browser may still report of them."""
     session = st.session_state
-    one = session.setdefault(_LOOSE, {}).setdefault(name, _Loose(_bare(name)))
-    one.drawn = None
-    if name in session and session[name] != value:
-        one.past.append(session[name])
-    session[name] = value
+    assigned = session.setdefault(_ASSIGNED, {})
+    for name, value in values.items():
+        _, past = assigned.get(name, (None, ()))
+        assigned[name] = value, (*past, session.get(name))
+        session[name] = value
 
 
-def _bare(name: str) -> list[Any]:
-    """Return what a widget says before it is told: no value, or the first or least of them."""
-    control = st.session_state.get(_CONTROLS, {}).get(name)
-    values = control.values if isinstance(control, Control) else ()
-    param = getattr(control, "param", control)
-    first = (*getattr(param, "options", ())[:1], *values[:1])
-    return [None, False, [], getattr(param, "low", None), *first]
-
-
-def sent() -> None:
-    """Note which widgets have been drawn: soon the browser says nothing of their past."""
-    for name, one in st.session_state.get(_LOOSE, {}).items():
-        if one.drawn is None and _is_drawn(name):
-            one.drawn = time.monotonic()
-
-
-def _is_chosen(was: bool) -> bool:
-    """Whether the visitor chose data, machine or query: these then hold on every page."""
+def _assign_again() -> None:
+    """Assign what the last run may not have shown, but for what the visitor has moved (rule 2)."""
     session = st.session_state
-    return was or any(session[name] != value for name, value in session[_OPENING].items())
+    for name, (value, past) in list(session[_ASSIGNED].items()):
+        if session.get(name, value) in (value, *past):
+            session[name] = value
+        else:
+            del session[_ASSIGNED][name]
 
 
-def controls() -> dict[str, Any]:
-    """Return the choices of this page by URL parameter, shared ones included."""
-    return st.session_state[_CONTROLS]
-
-
-def last() -> dict[str, Any]:
-    """Return the choices as the last run left them: what a callback reads."""
-    return st.session_state[_KEPT]
-
-
-def settle() -> None:
-    """Write the choices into the URL; the last thing a page does."""
+def end() -> None:
+    """Write the choices into the URL (rule 3); the last thing a page does."""
     session = st.session_state
-    title, own, params = session[_PARAMS]
-    values = {name: session[name] for name in params}
-    session[_KEPT].update(values)
-    session.setdefault(_PAGES, {})[title] = _texts({n: values[n] for n in own}, params)
-    url = session[_SEEN]
-    told = {name: param.read(url.get(name)) for name, param in params.items()}
-    if values != told | session[_CORRECTED] or session[_OLD]:
-        _pass(url)
-        session[_SEEN] = _texts(values, params)
-        st.query_params.from_dict(session[_SEEN])
-    for name in params:
-        if not _is_drawn(name):
-            del session[name]
-    session[_LOOSE] = {}
+    title, own, opening = session[_PAGE]
+    values = {name: session[name] for name in names()}
+    session.setdefault(_OWN, {})[title] = write(own, values)
+    replaced = {n: one for n, one in session[_REPLACED].items() if values.get(n) == one[1]}
+    session[_CHOSEN] = _is_chosen()
+    url = _url()
+    view = openings.lesson_view(url, title)
+    stands_for, _ = read(names(), url, openings.defaults(names(), view, opening))
+    stands_for |= {name: value for name, (_, value) in replaced.items()}
+    texts = write(names(), values)
+    if values != stands_for or session[_WRITTEN] not in (None, texts):
+        st.query_params.from_dict(texts)
+        session[_WRITTEN] = texts
+    session[_ASSIGNED], session[_REPLACED] = {}, replaced
+    _say_replaced()
+
+
+def _is_chosen() -> bool:
+    """Whether the visitor chose data, SVM or query: these then hold on every page."""
+    session = st.session_state
+    return session[_CHOSEN] or any(session[n] != value for n, value in session[_OPENING].items())
+
+
+def note_here() -> None:
+    """Let the line on values that were replaced stand here."""
+    st.session_state[_NOTE] = st.empty()
+
+
+def _say_replaced() -> None:
+    session = st.session_state
+    found = [
+        f"{name}={literal(text[:40])} ({CONTROLS[name].spoken(value) or 'none'} is used)"
+        for name, (text, value) in session[_REPLACED].items()
+        if text is not None
+    ]
+    if found and session.get(_NOTE) is not None:
+        session[_NOTE].caption(f":material/info: Not possible here: {'; '.join(found)}.")
 
 
 def put(**values: Any) -> None:
-    """Set choices from a callback (a click on a chart, a preset)."""
-    st.session_state.setdefault(_PUT, {}).update(values)
-    for name, value in values.items():
-        _assign(name, value)
+    """Set choices, from a callback (a click on a chart, a preset)."""
+    _assign(values)
 
 
 def put_data(name: str) -> None:
-    """Look at a data set, with the machine that suits it; from a callback."""
-    plain = {key: one.param for key, one in defaults.shared((*data_names(), name)).items()}
-    fresh = defaults.opened(plain, {"data": name}, {})
-    values = {key: param.read(None) for key, param in fresh.items() if key not in defaults.LESSON}
+    """Look at a data set, with the SVM that suits it; from a callback."""
+    values = openings.defaults(tuple(SHARED), {"data": name}, {}) | {"data": name}
     if name == "sketch":
         values["drawn"] = st.session_state.get(_DRAWING, "")
-    put(**values | {"data": name})
+    put(**{key: value for key, value in values.items() if key not in openings.LESSON})
     st.session_state[_CHOSEN] = True
 
 
@@ -250,50 +178,49 @@ def put_drawing(text: str) -> None:
     put(drawn=text)
 
 
+def reset() -> None:
+    """Bring back the opening settings of this page and this data set; a callback."""
+    session = st.session_state
+    opening, data = session[_PAGE][2], session["data"]
+    is_opening = data == session[_OPENING]["data"]
+    values = values_of({} if is_opening else {"data": data}, opening)
+    kept = {"data", "drawn", *openings.LESSON}
+    put(**{name: value for name, value in values.items() if name not in kept})
+
+
 def replace(name: str, value: Any) -> None:
     """Correct a choice that the data cannot serve, before its widget is drawn."""
     session = st.session_state
-    if session[name] != value:
-        _assign(name, value)
-        session[_KEPT][name] = session[_CORRECTED][name] = value
+    before = session[name]
+    if before != value:
+        session[name] = value
+        is_default = before in (session[_DEFAULTS][name], CONTROLS[name].default)
+        session[_REPLACED][name] = None if is_default else CONTROLS[name].text(before), value
 
 
 def limit(name: str, low: float, high: float) -> None:
-    """Clip a choice to what the data allows, before its widget is drawn."""
+    """Clip a number to what the data allows, before its widget is drawn."""
     session = st.session_state
     replace(name, min(max(session[name], low), high))
     limits = session.setdefault(_LIMITS, {})
     if limits.get(name) != (low, high):  # to Streamlit another slider, which holds no value yet
         limits[name] = (low, high)
-        _assign(name, session[name])
+        session[name] = session[name]
 
 
-def link(title: str | None = None) -> dict[str, str]:
-    """Return the URL parameters that lead to a page with all choices kept.
-
-    Without a title: to this page, as it is now.
-    """
-    session = st.session_state
-    here, own, params = session[_PARAMS]
-    texts = _texts({n: session[n] for n in params if n not in own}, params)
-    if title in (None, here):
-        return texts | _texts({n: session[n] for n in own}, params)
-    known = session.get(_PAGES, {}).get(title, {})
-    return texts | known if _is_chosen(session[_CHOSEN]) else known
+def data_names() -> tuple[str, ...]:
+    """Return the data sets to choose from, the visitor's own included."""
+    own = {"upload": UPLOAD in st.session_state, "yours": MODEL in os.environ}
+    return (*datasets.names(), *(name for name, is_there in own.items() if is_there))
 
 
-def here() -> str:
-    """Return the title of this page."""
-    return st.session_state[_PARAMS][0]
+def lost_upload() -> bool:
+    """Whether the URL asks for a visitor's own data that this session does not have."""
+    return st.query_params.get("data") == "upload" and UPLOAD not in st.session_state
 
 
-def show(view: Mapping[str, str], opening: Mapping[str, str]) -> None:
-    """Show a view of this page, from a callback: a link to the page one is on moves no URL."""
-    put(**said(view, opening))
-
-
-def said(
-    view: Mapping[str, str], opening: Mapping[str, str], own: Mapping[str, Any] | None = None
+def values_of(
+    view: Mapping[str, str], opening: Mapping[str, str], own: tuple[str, ...] | None = None
 ) -> dict[str, Any]:
     """Return every choice of a page as a URL with these parameters would have it.
 
@@ -302,10 +229,13 @@ def said(
     opening : the view that the page opens with where a URL says nothing
     own : the page's own choices; default: those of this page
     """
-    every = controls() if own is None else defaults.shared(data_names()) | dict(own)
-    plain: dict[str, Any] = {n: getattr(one, "param", one) for n, one in every.items()}
-    params = defaults.opened(plain, view, opening)
-    return {name: param.read(view.get(name)) for name, param in params.items()}
+    every = names() if own is None else (*SHARED, *own)
+    return read(every, view, openings.defaults(every, view, opening))[0]
+
+
+def show(view: Mapping[str, str], opening: Mapping[str, str]) -> None:
+    """Show a view of this page, from a callback: a link to the page one is on moves no URL."""
+    put(**values_of(view, opening))
 
 
 def is_at(view: Mapping[str, str], opening: Mapping[str, str]) -> bool:
@@ -317,16 +247,30 @@ def is_at(view: Mapping[str, str], opening: Mapping[str, str]) -> bool:
     ----------
     opening : the view that the page opens with where a URL says nothing
     """
-    session, wanted = st.session_state, said(view, opening)
-    wanted |= {n: value for n, value in session[_CORRECTED].items() if n not in view}
-    beside = (*defaults.LESSON, "a")
+    session, wanted = st.session_state, values_of(view, opening)
+    wanted |= {n: value for n, (_, value) in session[_REPLACED].items() if n not in view}
+    beside = (*openings.LESSON, "a")
     return all(session[n] == v for n, v in wanted.items() if n not in beside)
+
+
+def link(title: str | None = None) -> dict[str, str]:
+    """Return the URL parameters that lead to a page with all choices kept.
+
+    Without a title: to this page, as it is now.
+    """
+    session = st.session_state
+    page, own, _ = session[_PAGE]
+    texts = write(tuple(SHARED), PRESENT)
+    if title in (None, page):
+        return texts | write(own, PRESENT)
+    known = session.get(_OWN, {}).get(title, {})
+    return texts | known if _is_chosen() else known
 
 
 def address() -> str:
     """Return the whole URL that rebuilds this view, with the host that the visitor came by."""
-    here = urlsplit(st.context.url or "")
-    return f"{root()}{here.path or '/'}?{urlencode(link(), safe=',')}"
+    path = urlsplit(st.context.url or "").path or "/"
+    return f"{root()}{path}?{urlencode(link(), safe=',')}"
 
 
 def root() -> str:
@@ -334,17 +278,3 @@ def root() -> str:
     came = urlsplit(st.context.headers.get("Origin") or "")
     host = came if came.netloc else urlsplit(st.context.url or "")
     return urlunsplit((host.scheme, host.netloc, "", "", ""))
-
-
-def _is_drawn(name: str) -> bool:
-    """Whether a widget of this run holds the value: then Streamlit refuses to assign it."""
-    try:
-        st.session_state[name] = st.session_state[name]
-    except StreamlitAPIException:
-        return True
-    return False
-
-
-def _texts(values: Mapping[str, Any], params: Mapping[str, Param]) -> dict[str, str]:
-    texts = {name: params[name].write(value) for name, value in values.items()}
-    return {name: text for name, text in texts.items() if text is not None}

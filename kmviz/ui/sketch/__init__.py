@@ -13,9 +13,10 @@ import streamlit as st
 
 from kmviz.datasets import DataError, Dataset
 from kmviz.datasets.drawing import read_drawing
-from kmviz.ui import problem, state
-from kmviz.ui.problem import Problem
+from kmviz.ui.runtime import problem
+from kmviz.ui.shell import url
 from kmviz.ui.sketch import board
+from kmviz.views.problem import Problem
 
 _COLUMNS = "kmviz.sketch_columns"
 
@@ -29,7 +30,7 @@ def place(title: str) -> Any:
     """Return where the board of a page goes; on Start it takes the first of two columns."""
     st.session_state.pop(_COLUMNS, None)
     if title != "Start" or not is_on():
-        return st.sidebar.container()
+        return st.sidebar.container(key="side_board")
     st.session_state[_COLUMNS] = tuple(st.columns(2))
     return st.session_state[_COLUMNS][0]
 
@@ -49,7 +50,7 @@ def load(place: Any) -> Dataset:
             f"{error} Draw on the board; the page follows after each stroke.",
             icon=":material/draw:",
         )
-        state.settle()
+        url.end()
         st.stop()
 
 

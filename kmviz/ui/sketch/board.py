@@ -12,8 +12,8 @@ from numpy.typing import NDArray
 
 from kmviz.charts import geometry, live
 from kmviz.datasets.drawing import CELLS, LAST, MOST, REACH, Drawing, place_rows, write_drawing
-from kmviz.ui import state
-from kmviz.ui.problem import Problem
+from kmviz.ui.shell import url
+from kmviz.views.problem import Problem
 
 _HERE = Path(__file__).parent
 #: Cells on each side of the picture of f; pixels of the board's side at most.
@@ -67,7 +67,7 @@ def learned(problem: Problem) -> dict[str, Any]:
 def _drawn() -> None:
     """Callback: a stroke has ended, or the banana is asked for."""
     told = st.session_state[_KEY]["drawn"]
-    state.put_drawing("" if told.get("start") else write_drawing(read(told)))
+    url.put_drawing("" if told.get("start") else write_drawing(read(told)))
 
 
 def read(told: dict[str, Any]) -> Drawing:

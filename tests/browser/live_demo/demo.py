@@ -7,14 +7,15 @@ import streamlit as st
 from kmviz import charts
 from kmviz.charts import theme
 from kmviz.charts.svtree import tree_path
-from kmviz.ui import pictures, state
-from kmviz.ui.params import Number
+from kmviz.ui import pictures
+from kmviz.ui.shell import url
 from tests.browser.live_demo.arrays import QUERIES, SIDE, WINDOWS, arrays
 
 st.set_page_config(page_title="Live demo", layout="wide")
 st.title("Live demo")
 session = st.session_state
-state.arrive("Live demo", {"w": Number(10, 0, 60)})
+url.begin("Live demo", ("w",))
+url.limit("w", 0, 60)
 session["runs"] = session.get("runs", 0) + 1
 
 
@@ -113,6 +114,6 @@ if not session.get("hide"):
         on_click=clicked,
     )  # fmt: skip
 st.toggle("Hide", key="hide")
-st.button("Back to three", on_click=state.put, kwargs={"w": 3})
+st.button("Back to three", on_click=url.put, kwargs={"w": 3})
 st.text(f"Python heard {value} and {session.get('clicked')} in run {session['runs']}.")
-state.settle()
+url.end()

@@ -1,0 +1,1 @@
+"""What stands around every page: the URL, the controls, the menu."""

@@ -24,7 +24,7 @@ ONE_THREAD := OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 MKL_NUM_THREADS=1
 
 .PHONY: run test check static browser system-browser lint bench papers fuzz docs install clean help
 
-run: install $(VENV)/.warm
+run: install
 	$(PY) -m kmviz app --port $(PORT) --host $(HOST)
 
 test:
@@ -73,11 +73,6 @@ $(VENV)/.test-tools: $(VENV)/.created requirements.txt pyproject.toml
 # The loops are compiled here, so that no page waits for a compiler.
 $(VENV)/.compiled: $(NEEDS) $(LOOPS)
 	$(PY) -m kmviz.loops
-	@touch $@
-
-# What the pages open with is made here, so that no visitor waits for it; without it they do.
-$(VENV)/.warm: $(VENV)/.compiled
-	-$(ONE_THREAD) $(PY) -m kmviz.ui.warm
 	@touch $@
 
 $(VENV)/.docs-tools: $(NEEDS)

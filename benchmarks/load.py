@@ -4,7 +4,7 @@ Each visitor opens a page, then changes one control after the other by its addre
 button does, with a pause in between. An answer is the time from the request until the page is
 drawn; what a page adds to that (more sizes, other settings compared) is there when its script has
 ended for good, and only then a visitor moves on. Controls that answer live ask no server, and add
-nothing here. Nothing is on disk when a class begins: each machine is new to the server.
+nothing here. Of what a class asks for only the pages' opening views are computed before.
 
 The server's memory is taken before the first visitor, at its highest, after the last has left, and
 after a second, shorter class of the same visitors: what caches keep is there after the first, so
@@ -23,7 +23,6 @@ import time
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
-from unittest.mock import patch
 from urllib.parse import parse_qs
 
 import pandas as pd
@@ -31,7 +30,7 @@ import websockets
 from streamlit.proto.BackMsg_pb2 import BackMsg
 from streamlit.proto.ForwardMsg_pb2 import ForwardMsg
 
-from kmviz.ui.work import FOLLOWS
+from kmviz.ui.runtime.jobs import FOLLOWS
 from tests.browser.harness import serve_process
 
 PAGES = (
@@ -97,6 +96,7 @@ class Visitor:
         message = BackMsg()
         message.rerun_script.page_name = page
         message.rerun_script.query_string = "&".join(f"{k}={v}" for k, v in choice.items())
+        message.rerun_script.is_history_navigation = True
         await socket.send(message.SerializeToString())
         start, drawn, latest = time.monotonic(), 0.0, 0.0
         async with asyncio.timeout(PATIENCE):
@@ -161,7 +161,6 @@ def measured(n: int, seconds: float) -> dict[str, Any]:
     """Return the figures of a class of n."""
     with (
         tempfile.TemporaryDirectory() as folder,
-        patch.dict(os.environ, KMVIZ_CACHE=f"{folder}/pages"),
         serve_process(Path(folder) / "log.txt") as (address, process),
     ):
         asyncio.run(class_of(address, 1, seconds=5.0, moves=1))  # loops are loaded

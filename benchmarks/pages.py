@@ -1,8 +1,8 @@
 """The pages: how soon they show their picture, what a live slider costs, what other controls do.
 
-A cold visit is the first one to a server that was just started, as `make run` starts it: imports
-done, and opening views and MNIST 3 against 8 prepared as by `python -m kmviz.ui.warm`, which this
-does first. A warm visit is the next one. A position of a live slider is timed in the browser, from
+A cold visit is the first one to a server that was started ten seconds ago, as `make run` starts it:
+imports done, opening views and MNIST 3 against 8 being computed in the background. A warm visit is
+the next one. A position of a live slider is timed in the browser, from
 the event that asks for it to the frame in which the slider says that it is drawn; what is sent
 meanwhile is counted. Another control is moved and moved back: `first_ms` is a value that nobody
 asked for before, `warm_ms` the one that was there, both from the key or click that chooses it to
@@ -17,8 +17,6 @@ from __future__ import annotations
 
 import os
 import statistics
-import subprocess
-import sys
 import tempfile
 import time
 from collections.abc import Callable
@@ -44,6 +42,8 @@ PAGES: tuple[tuple[str, str, str, tuple[str, ...]], ...] = (
 )
 #: What is looked at: banana for a quick run, MNIST beside it for a whole one.
 DATA = {"banana": "data=banana", "MNIST 3v8": "data=mnist&pair=3-8"}
+#: Seconds after a server's start at which it is visited for the first time.
+STARTED = 10.0
 #: Seconds that one step of one page may take.
 LIMIT = 60.0
 #: Where a number begins that stands empty.
@@ -72,8 +72,6 @@ _MOVE = """async (input) => {
     }
     return spent;
 }"""
-#: What prepares: opening views and MNIST, not the lessons.
-_WARM = "from kmviz.ui import warm; raise SystemExit(warm.warm(lessons=False))"
 #: Resolves with the time of the last change once nothing changed for a while after a run, or with
 #: nothing where patience ends.
 _REST = """(patience) => new Promise((done) => {
@@ -113,7 +111,6 @@ def _measured(data: list[str]) -> dict[str, pd.DataFrame]:
     path = chromium.find()
     if path is None:
         raise RuntimeError(chromium.HELP)
-    subprocess.run([sys.executable, "-c", _WARM], check=True, env=_environment())
     pages, controls = [], []
     with sync_playwright() as playwright:
         browser = playwright.chromium.launch(executable_path=path, args=FLAGS)
@@ -124,11 +121,6 @@ def _measured(data: list[str]) -> dict[str, pd.DataFrame]:
                 controls += [_said({"page": name, "data": about, **one}) for one in moved]
         browser.close()
     return {"pages": pd.DataFrame(pages), "pages_controls": pd.DataFrame(controls)}
-
-
-def _environment() -> dict[str, str]:
-    root = str(Path(__file__).resolve().parents[1])
-    return os.environ | {"PYTHONPATH": root, "OMP_NUM_THREADS": "1", "OPENBLAS_NUM_THREADS": "1"}
 
 
 def _said(row: dict[str, Any]) -> dict[str, Any]:
@@ -150,6 +142,7 @@ def visited(
         tempfile.TemporaryDirectory() as folder,
         serve_process(Path(folder) / "log.txt") as (address, process),
     ):
+        time.sleep(STARTED)
         try:
             row |= _cold(browser, address + place, process.pid)
             row |= _warm(browser, address + place, param)

@@ -18,7 +18,6 @@ words.intro(
 )
 now = anytime.chosen(problem)
 trace, reading, clf = anytime.trace(now), now.study.read(), now.study.classifier()
-anytime.open_step(now, trace)
 follow.line(problem, trace, follow.cost(now, reading, clf, problem.query))
 step = anytime_views.slider(now)
 two.section(anytime.side)

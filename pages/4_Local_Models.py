@@ -19,10 +19,7 @@ two.section(falk.side)
 st.markdown(falk_words.sentence(problem, page))
 ui.metrics(falk_words.metrics(problem, page))
 st.caption(falk_words.locality(falk.gap_of(problem, page)))
-st.toggle(
-    "Mark noise", key="removed",
-    help="Training rows that the model of their own centre puts into the other class.",
-)  # fmt: skip
+ui.draw("removed")
 ui.look_for(falk_words.look_at_map(problem, page))
 ui.look_for(falk_words.look_at_sweep(problem, page, falk.sweep(problem, page)))
 follow.section(page.shown, page.reading, page.classifier, problem.data.X_train)

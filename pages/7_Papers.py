@@ -6,9 +6,9 @@ from kmviz import ui
 from kmviz.charts.verdicts import coloured, summary
 from kmviz.ui import papers
 
-ui.frame_without_data("Papers", own=papers.own(), heading="Ours beside theirs")
+ui.frame_without_data("Papers", own=("table",), heading="Ours beside theirs")
 st.markdown("The papers' tables, made again: each figure of ours beside the published one.")
-table = papers.stored(ui.draw("table"))
+table = papers.choose()
 ui.metrics(papers.metrics(summary(table.frame, table.title)))
 papers.draw(table)
 st.dataframe(

@@ -5,7 +5,6 @@
 
 from __future__ import annotations
 
-import os
 import sys
 from collections.abc import Iterator
 from functools import cache
@@ -14,8 +13,6 @@ from unittest.mock import patch
 
 import pytest
 from streamlit.components.v2 import manifest_scanner
-
-os.environ["KMVIZ_CACHE"] = ""  # pages make everything anew, in servers that tests start as well
 
 #: Parts of tests' names: folders, files, tests. Each takes seconds, or starts processes.
 SLOW = (

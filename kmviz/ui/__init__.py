@@ -2,28 +2,22 @@
 
 A page reads::
 
-    problem = ui.frame("Nearest support vectors", own={"w": ui.Number(10, 0, 200)})
+    problem = ui.frame("Nearest support vectors", own=("w",))
     ...
     ui.finish()
 """
 
-from kmviz.ui.controls import draw, parameters, row
 from kmviz.ui.frame import finish, frame, frame_without_data
 from kmviz.ui.menu import PAGES, page_link
-from kmviz.ui.params import Choice, Control, Flag, Number, Words
 from kmviz.ui.parts import clicked, look_for, metrics, take_home
 from kmviz.ui.plane import grid, plane
-from kmviz.ui.problem import Problem
-from kmviz.ui.state import limit, put
+from kmviz.ui.shell.controls import draw, row
+from kmviz.ui.shell.url import limit, put
+from kmviz.views.problem import Problem
 
 __all__ = [
     "PAGES",
-    "Choice",
-    "Control",
-    "Flag",
-    "Number",
     "Problem",
-    "Words",
     "clicked",
     "draw",
     "finish",
@@ -34,7 +28,6 @@ __all__ = [
     "look_for",
     "metrics",
     "page_link",
-    "parameters",
     "plane",
     "put",
     "row",

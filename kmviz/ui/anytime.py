@@ -11,60 +11,36 @@ import pandas as pd
 import streamlit as st
 
 from kmviz.charts import anytime as charts
-from kmviz.datasets import DataError
-from kmviz.datasets.pasted import read_rows
 from kmviz.evaluation.cost import timing_table
 from kmviz.methods.anytime.spectral import quadratic
 from kmviz.traces import AnytimeReading, AnytimeTrace, Closing
-from kmviz.ui import state, two
-from kmviz.ui.controls import draw, row
-from kmviz.ui.fitted import Rows, Shown, own_rows, show
-from kmviz.ui.params import Choice, Control, Number
-from kmviz.ui.problem import Problem
-from kmviz.ui.work import Shelf
+from kmviz.ui import two
+from kmviz.ui.runtime.fitted import show
+from kmviz.ui.runtime.jobs import Cache
+from kmviz.ui.shell import url
+from kmviz.ui.shell.controls import draw, row
+from kmviz.views.controls import CONTROLS
+from kmviz.views.fitted import Rows, Shown
+from kmviz.views.problem import Problem
 
-ORDERS = {
-    "min_wz": "min_wz: what leaves least of the machine",
-    "given": "given: support vectors in file order",
-    "sgma": "sgma: what leaves least of the kernel matrix",
-    "min_wz_n": "min_wz_n: min_wz among training rows too",
-    "mean_lh_n": "mean_lh_n: tuned on a sample of queries",
-    "hybrid": "hybrid: min_wz_n, ties broken by mean_lh_n",
-    "spectral": "spectral: eigenvectors, degree-2 kernels (ours)",
-}
 #: Queries that tune an order (about), queries that compare orders, steps compared.
 TUNED, COMPARED, STEPS = 200, 300, 200
 #: Rows timed at once and one by one, and the seconds that each timing lasts at least.
 TIMED, SINGLE, SHORT = 200, 25, 0.004
 
-SAMPLES = {
-    "train": f"about {TUNED} training rows",
-    "test": "the test rows themselves",
-    "own": "queries of your own",
-}
-OWN: dict[str, Any] = {
-    "basis": Control(
-        "Basis: which vectors, in what order", Choice(*ORDERS), ORDERS,
-        "The machine is one vector W in feature space. Each basis vector tells a coordinate of W "
-        "and of the query; what is left of both bounds f(x). The order decides how soon little is "
-        "left.",
-    ),
-    "sample": Control(
-        "Queries that tune it", Choice(*SAMPLES), SAMPLES,
-        help="Some orders are tuned on a sample of queries. Where the queries to come are known, "
-        "as they are in a batch, they may tune it themselves: no labels enter, and the bounds "
-        "stay proved. Or paste queries like those you expect.",
-    ),
-    "step": Control("Step k", Number(None, 1, 20_000, whole=True)),
-}  # fmt: skip
-OWN["a"] = two.kept(OWN)
+OWN = ("basis", "sample", "step", "a")
 
-_records, _closings, _times = Shelf(), Shelf("anytime orders"), Shelf("anytime times")
+_records, _closings, _times = (
+    Cache("anytime records"),
+    Cache("anytime orders"),
+    Cache("anytime times"),
+)
 
 
 def possible(problem: Problem) -> list[str]:
     """The orders that this machine can have."""
-    return [name for name in ORDERS if name != "spectral" or quadratic(problem.machine.kernel)]
+    orders = list(CONTROLS["basis"].options)
+    return [one for one in orders if one != "spectral" or quadratic(problem.machine.kernel)]
 
 
 def is_tuned(order: str) -> bool:
@@ -79,50 +55,18 @@ def chosen(problem: Problem) -> Shown:
     order, sample = draw("basis", places[0], options=names), "train"
     if is_tuned(order):
         sample = draw("sample", places[1])
-    if sample == "own":
-        _draw_own(problem)
-    return shown(problem, order, sample_of(problem, sample))
+    return shown(problem, order, sample)
 
 
-def _draw_own(problem: Problem) -> None:
-    """Draw where to paste queries of one's own, and what is wrong with them."""
-    st.text_area(
-        f"Your queries: a line for each, {problem.data.X_train.shape[1]} numbers in the order and "
-        "the units of the data's columns, no label. They tune the order; the test rows are asked.",
-        key="own_queries", max_chars=200_000, height=100,
-    )  # fmt: skip
-    try:
-        _pasted(problem)
-    except DataError as error:
-        st.error(f"{error} Until then training rows tune the order.", icon=":material/error:")
-
-
-def sample_of(problem: Problem, sample: str) -> str | Rows:
-    """Return a choice of the page, with what was pasted in place of "own"; or training rows."""
-    if sample != "own":
-        return sample
-    try:
-        return _pasted(problem)
-    except DataError:  # which is said where it was pasted
-        return "train"
-
-
-def _pasted(problem: Problem) -> str | Rows:
-    """Return the rows that were pasted; "train" where none were."""
-    text = st.session_state.get("own_queries", "")
-    columns = problem.data.X_train.shape[1]
-    return own_rows(problem, read_rows(text, columns)) if text.strip() else "train"
-
-
-def parameters(order: str, sample: str | Rows = "train") -> dict[str, Any]:
+def parameters(order: str, sample: str = "train") -> dict[str, Any]:
     """Return the parameters of the estimator that an order of the page stands for."""
     if order in ("given", "sgma", "min_wz", "spectral"):
         return {"order": order}
-    known: dict[Any, Any] = {"train": TUNED, "test": Rows("X_test")}
-    return {"order": order, "query_sample": known.get(sample, sample), "random_state": 0}
+    queries: Any = Rows("X_test") if sample == "test" else TUNED
+    return {"order": order, "query_sample": queries, "random_state": 0}
 
 
-def shown(problem: Problem, order: str, sample: str | Rows = "train") -> Shown:
+def shown(problem: Problem, order: str, sample: str = "train") -> Shown:
     """Return the method in that order, with its study."""
     return show(problem, "anytime", parameters(order, sample))
 
@@ -131,18 +75,19 @@ def side(problem: Problem, said: Mapping[str, Any]) -> two.Side:
     """Return what the page shows of the query under these choices."""
     names = possible(problem)
     order = said["basis"] if said["basis"] in names else names[0]
-    now = shown(problem, order, sample_of(problem, said["sample"]))
+    now = shown(problem, order, said["sample"])
     record, reading = trace(now), now.study.read()
     step = min(said["step"] or record.stop, last_step(now))
     picture = charts.bounds(record, [step], problem.query)
     return two.Side(now, reading, now.study.classifier(), record, picture)
 
 
-def open_step(now: Shown, record: AnytimeTrace) -> None:
-    """Let the slider stand where it was left, or else where the query's class becomes certain."""
+def step_of(now: Shown, record: AnytimeTrace) -> int:
+    """Return the step chosen, or else the one where the query's class becomes certain."""
     if st.session_state["step"] is None:
-        state.replace("step", record.stop)
-    state.limit("step", 1, last_step(now))
+        return min(record.stop, last_step(now))
+    url.limit("step", 1, last_step(now))
+    return st.session_state["step"]
 
 
 def last_step(now: Shown) -> int:

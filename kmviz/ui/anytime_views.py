@@ -10,22 +10,23 @@ import streamlit as st
 from kmviz.charts import anytime as charts
 from kmviz.traces import AnytimeTrace, Frames
 from kmviz.ui import anytime, parts, pictures
-from kmviz.ui.fitted import Shown, frames
 from kmviz.ui.maps import effort_view
-from kmviz.ui.work import Shelf
+from kmviz.ui.runtime.fitted import frames
+from kmviz.ui.runtime.jobs import Cache
+from kmviz.views.fitted import Shown
 
 #: Steps up to which each has its place on the slider, and places for all those after them.
 EACH, AFTER = 30, 20
 
-_views = Shelf()
+_views = Cache("anytime_views views")
 
 
 def slider(now: Shown) -> int:
     """Draw the step's slider with all that follows it, and return the step."""
-    here = st.session_state["step"]
+    record = anytime.trace(now)
+    here = anytime.step_of(now, record)
     fixed = positions(anytime.last_step(now))
     steps = tuple(sorted({*fixed, here}))
-    record = anytime.trace(now)
     key = (now.key, steps, now.problem.query)
     views, numbers, note = _views.get(key, lambda: _made(now, fixed, here, record), "Every step")
     return pictures.show(

@@ -16,42 +16,27 @@ from sklearn.frozen import FrozenEstimator
 from kmviz.charts import Chart
 from kmviz.charts.compare import frontier
 from kmviz.evaluation.advice import advice, best_method
-from kmviz.evaluation.catalogue import family_of, resolve, settings, title_of, usual
+from kmviz.evaluation.catalogue import family_of, resolve, title_of
 from kmviz.evaluation.compare import Bench, as_table, steps_of, trained
-from kmviz.evaluation.peers import PEERS
 from kmviz.evaluation.reference import reference, trained_reference
 from kmviz.methods.register import COMPARE, method_offering, offered
-from kmviz.ui import lesson, model, pictures, state
+from kmviz.ui import lesson, pictures
 from kmviz.ui.maps import CELLS
-from kmviz.ui.params import Choice, Control, Words
 from kmviz.ui.plane import grid
-from kmviz.ui.problem import Problem
-from kmviz.ui.work import Private, Shelf, shown
+from kmviz.ui.runtime.jobs import Cache
+from kmviz.ui.shell import url
+from kmviz.views.controls import CONTROLS
+from kmviz.views.problem import Problem
 
-#: What the page offers, and what it runs unasked.
-OFFERED = tuple(name for name in (*settings(), *PEERS) if name != "exact")
-USUAL = (*usual(), *(name for name, peer in PEERS.items() if peer.is_usual))
-#: Cost -> the column of the table, and how an axis says it.
-COSTS = {
-    "batch": ("batch_us", "CPU µs per query, many at once"),
-    "single": ("single_us", "CPU µs per query, one at a time"),
-    "values": ("honest_values", "kernel values per query, overhead included"),
-}
-OWN = {
-    "methods": Control(
-        "Methods and settings", Words(*OFFERED, default=USUAL),
-        {name: title_of(name) for name in OFFERED},
-    ),
-    "cost": Control(
-        "Cost of a query", Choice(*COSTS), {name: words for name, (_, words) in COSTS.items()}
-    ),
-}  # fmt: skip
+#: Cost -> the column of the table.
+COSTS = {"batch": "batch_us", "single": "single_us", "values": "honest_values"}
+OWN = ("methods", "cost")
 #: Of the table's columns, those that are shown first.
 FIRST = ("name", "accuracy", "disagreement", "batch_us", "batch_ratio", "honest_speedup")
 _REPEATS, _SECONDS = 2, 0.1
 _OPEN = "kmviz.open"
 _MOST_VECTORS = 48  # as many as the reduced set's page draws
-_measurements, _found = Shelf(), Shelf("measured")
+_measurements, _found = Cache("compare measurements"), Cache("measured")
 
 
 @dataclass(frozen=True, eq=False)
@@ -61,7 +46,7 @@ class Measurements:
     Attributes
     ----------
     key : tuple
-        Stands for the problem, and for a visitor's own model of it.
+        Stands for the problem.
     make : callable
         Makes the bench, once somebody asks for it.
     asked : array or None
@@ -85,19 +70,10 @@ class Measurements:
 
     def measure(self, name: str) -> None:
         """Train and measure one setting, unless that was done before."""
-        if name not in self.rows:
-            self._take(name, _found.get((self.key, name), lambda: self._measured(name)))
-
-    def missing(self, names: list[str]) -> list[str]:
-        """Return the settings that are still to be measured."""
-        for name in names:
-            found = None if name in self.rows else _found.find((self.key, name))
-            if found is not None:
-                self._take(name, found[0])
-        return [name for name in names if name not in self.rows]
-
-    def _take(self, name: str, found: tuple[dict[str, Any], NDArray[Any] | None]) -> None:
-        row, steps = found
+        if name in self.rows:
+            return
+        text = f"Measuring: {title_of(name)}:"
+        row, steps = _found.get((self.key, name), lambda: self._measured(name), text)
         if steps is not None:
             self.efforts[name] = steps
         self.rows[name] = row
@@ -118,42 +94,39 @@ class Measurements:
 
 def measurements(problem: Problem) -> Measurements:
     """Return what is known of the problem at hand, the exact machine measured at least."""
-    own = model.current(problem)
-    key = (problem.key, Private(own.digest) if own else "")
     text = "Measuring: exact machine"
-    return _measurements.get(key, lambda: _begun(key, problem, own), text)
+    return _measurements.get(problem.key, lambda: _begun(problem), text)
 
 
-def _begun(key: tuple, problem: Problem, own: Any) -> Measurements:
+def _begun(problem: Problem) -> Measurements:
     asked = None
-    if own is None and problem.is_plane:
+    if problem.is_plane:
         asked = grid(problem, CELLS)[2]
-    elif own is None and problem.image_shape:
+    elif problem.image_shape:
         asked = problem.data.X_test
-    known = Measurements(key, partial(_bench, problem, own), asked)
+    known = Measurements(problem.key, partial(_bench, problem), asked)
     known.measure("exact")
     return known
 
 
 def measured(
-    known: Measurements, names: list[str], said: Mapping[str, Any] = state.PRESENT
+    known: Measurements, names: list[str], said: Mapping[str, Any] = url.PRESENT
 ) -> pd.DataFrame:
     """Return a row for each setting, measuring what is not known; an interrupted run goes on."""
-    missing = known.missing(names)
+    missing = [name for name in names if name not in known.rows]
     place = st.empty()
     for done, name in enumerate(missing):
         so_far = picture(as_table(known.rows), said)
         with place:
             pictures.plotted(so_far, f"so_far_{done}")
-        text = f"Measuring: {title_of(name)}:"
-        shown(partial(known.measure, name), text, ("measure", id(known), name))
+        known.measure(name)
     if missing:
         place.empty()
     return as_table({name: known.rows[name] for name in ["exact", *names]})
 
 
 def picture(
-    table: pd.DataFrame, said: Mapping[str, Any] = state.PRESENT, advised: bool = True
+    table: pd.DataFrame, said: Mapping[str, Any] = url.PRESENT, advised: bool = True
 ) -> Chart:
     """Return the chart of cost against accuracy, by the cost that is chosen.
 
@@ -163,21 +136,17 @@ def picture(
     """
     cost = said["cost"]
     drawn = points(table, cost)
-    return frontier(drawn if advised else drawn.assign(is_best=False), COSTS[cost][1])
+    drawn = drawn if advised else drawn.assign(is_best=False)
+    return frontier(drawn, CONTROLS["cost"].options[cost])
 
 
-def _bench(problem: Problem, own: Any) -> Bench:
-    data = problem.data
-    if own is None:
-        ref = trained_reference(
-            clone(problem.estimator), problem.estimator, data.X_train, data.y_train,
-            problem.fit_seconds,
-        )  # fmt: skip
-        return Bench(ref, data.X_test, data.y_test, _REPEATS, _SECONDS)
-    classes = own.estimator.classes_
-    y_train, y_test = (classes[(y > 0).astype(int)] for y in (data.y_train, data.y_test))
-    ref = reference(FrozenEstimator(own.estimator), data.X_train, y_train)
-    return Bench(ref, data.X_test, y_test, _REPEATS, _SECONDS)
+def _bench(problem: Problem) -> Bench:
+    data, svc = problem.data, problem.estimator
+    if problem.yours is None:
+        ref = trained_reference(clone(svc), svc, data.X_train, data.y_train, problem.fit_seconds)
+    else:
+        ref = reference(FrozenEstimator(svc), data.X_train, data.y_train)
+    return Bench(ref, data.X_test, data.y_test, _REPEATS, _SECONDS)
 
 
 def points(table: pd.DataFrame, cost: str) -> pd.DataFrame:
@@ -186,7 +155,7 @@ def points(table: pd.DataFrame, cost: str) -> pd.DataFrame:
     counted = values.where(table["steps_mean"].notna())  # boosting and the like take none
     frame = table.assign(honest_values=counted).reset_index()
     frame = frame.assign(
-        cost=frame[COSTS[cost][0]].astype(float),
+        cost=frame[COSTS[cost]].astype(float),
         title=[title_of(name) for name in table.index],
         family=[family_of(name) for name in table.index],
         is_best=frame["method"] == best_method(table),
@@ -324,7 +293,7 @@ def follow(n_vectors: int) -> None:
     if name is None:
         return
     method, texts = offered(name)[0], link_to(name, n_vectors)
-    st.switch_page(method.page, query_params=state.link(method.page_title) | texts)
+    st.switch_page(method.page, query_params=url.link(method.page_title) | texts)
 
 
 def link_to(name: str, n_vectors: int) -> dict[str, str]:
@@ -336,8 +305,8 @@ def link_to(name: str, n_vectors: int) -> dict[str, str]:
     """
     method, chosen = offered(name)
     made = chosen.make()
-    values = {url: getattr(made, parameter) for url, parameter in method.url.items()}
-    texts = {url: _text(value) for url, value in values.items()}
+    values = {name: getattr(made, parameter) for name, parameter in method.url.items()}
+    texts = {name: _text(value) for name, value in values.items()}
     if isinstance(values.get("vectors"), float):  # a share of the machine's vectors
         texts["vectors"] = str(min(max(2, round(made.n_vectors * n_vectors)), _MOST_VECTORS))
     if "kp" in values and values["kp"] is None:
@@ -369,18 +338,13 @@ def best_estimator(
 
 def code(problem: Problem, table: pd.DataFrame) -> str:
     """Return the lines that make the advised estimator again."""
-    name, mine = best_method(table), model.current(problem)
-    method, chosen = offered(name)
+    method, chosen = offered(best_method(table))
     parameters = chosen.parameters_for(int(table.loc["exact", "steps_mean"]))
     given = [f"{key}={value!r}" for key, value in parameters.items()]
     own = ["kernel=kmviz.KernelMachine.from_estimator(svc).kernel", "C=svc.C"]
-    machine, loaded = "svc", ""
-    if mine is not None:
-        loaded = f"from sklearn.frozen import FrozenEstimator\n\nsvc = kmviz.load({mine.name!r})\n"
-        machine = "FrozenEstimator(svc)"
-    arguments = ", ".join([machine, *given] if method.takes_frozen else [*given, *own])
+    arguments = ", ".join(["svc", *given] if method.takes_frozen else [*given, *own])
     return (
-        f"{problem.code}\nimport kmviz\n{loaded}\n"
+        f"{problem.code}\nimport kmviz\n\n"
         f"fast = kmviz.{method.cls.__name__}({arguments}).fit(X, y)\n"
         f'kmviz.save(fast, "fast.skops")\n'
     )

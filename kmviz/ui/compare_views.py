@@ -14,7 +14,7 @@ from kmviz.evaluation.catalogue import title_of
 from kmviz.ui import maps, pictures
 from kmviz.ui.compare import Measurements
 from kmviz.ui.plane import grid, plane
-from kmviz.ui.problem import Problem
+from kmviz.views.problem import Problem
 
 
 def efforts(problem: Problem, known: Measurements, table: pd.DataFrame) -> None:

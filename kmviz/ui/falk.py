@@ -18,33 +18,18 @@ from kmviz.charts.geometry import contour
 from kmviz.methods.falk import FaLKClassifier
 from kmviz.methods.falk.theory import LocalityGap, locality_gap
 from kmviz.traces import LocalModel, LocalReading, LocalTrace
-from kmviz.ui import state, two
-from kmviz.ui.controls import draw, row
-from kmviz.ui.fitted import Shown, show
+from kmviz.ui import two
 from kmviz.ui.maps import CELLS
-from kmviz.ui.params import Choice, Control, Flag, Number
 from kmviz.ui.plane import grid, plane
-from kmviz.ui.problem import Problem
+from kmviz.ui.runtime.fitted import show
+from kmviz.ui.runtime.jobs import Cache
+from kmviz.ui.shell import url
+from kmviz.ui.shell.controls import draw, row
 from kmviz.ui.why import counted
-from kmviz.ui.work import Shelf
+from kmviz.views.fitted import Shown
+from kmviz.views.problem import Problem
 
-SELECTS = {
-    "point": "nearest point's centre (FaLK)",
-    "center": "nearest centre (FaLKc)",
-}
-COVERS = {"random": "random order", "tree": "cover-tree order"}
-WIDTHS = {"machine": "the machine's", "local": "each its own (median)"}
-OWN: dict[str, Any] = {
-    "k": Control("Neighbours k", Number(60, 2, 2000), is_typed=True),
-    "kp": Control(
-        "k'", Number(None, 1, 2000, whole=True), {None: "k/2"},
-        "Points that a centre answers for. Empty: half of k.", is_typed=True,
-    ),
-    "select": Control("Who answers", Choice(*SELECTS), SELECTS),
-    "cover": Control("Centres in", Choice(*COVERS), COVERS),
-    "width": Control("Kernel width", Choice(*WIDTHS), WIDTHS),
-}  # fmt: skip
-OWN |= {"a": two.kept(OWN), "removed": Flag(False)}
+OWN = ("k", "kp", "select", "cover", "width", "a", "removed")
 
 #: Boundaries are drawn of at most this many models, those nearest to the query.
 DRAWN = 8
@@ -59,8 +44,8 @@ MOST_TIMES = 8
 #: Test rows that an SVM of their own is trained for.
 LAZY_ROWS = 200
 
-_regions, _sweeps = Shelf("local regions"), Shelf("local sweep")
-_asked, _gaps = Shelf("local answers"), Shelf("local gap")
+_regions, _sweeps = Cache("local regions"), Cache("local sweep")
+_asked, _gaps = Cache("local answers"), Cache("local gap")
 
 
 @dataclass(frozen=True, eq=False)
@@ -81,6 +66,8 @@ class Page:
         The model that answers it.
     accuracy : float
         On the test rows.
+    is_marked : bool
+        Whether rows are marked that the model of their own centre contradicts.
     sizes : list of Size
         Those of the sweep that were trained when this run first asked for them.
     """
@@ -92,6 +79,7 @@ class Page:
     trace: LocalTrace
     model: LocalModel
     accuracy: float
+    is_marked: bool = False
     sizes: list[Size] = field(default_factory=list)
 
 
@@ -106,23 +94,23 @@ def chosen(problem: Problem) -> Page:
     return page(problem)
 
 
-def is_linked(said: Mapping[str, Any] = state.PRESENT) -> bool:
+def is_linked(said: Mapping[str, Any] = url.PRESENT) -> bool:
     """Whether k' is half of k, and stays so when k moves."""
     return said["kp"] in (None, max(1, said["k"] // 2))
 
 
-def cover_of(k: int, said: Mapping[str, Any] = state.PRESENT) -> int:
+def cover_of(k: int, said: Mapping[str, Any] = url.PRESENT) -> int:
     """Return the k' that goes with a k."""
     return max(1, k // 2) if is_linked(said) else min(said["kp"], k)
 
 
 def put_k(k: int) -> None:
     """Choose a k, and a k' that stays half of it; from a callback."""
-    state.put(k=k, **({"kp": None} if is_linked() else {}))
+    url.put(k=k, **({"kp": None} if is_linked() else {}))
 
 
 def parameters(
-    problem: Problem, k: int, n_cover: int, said: Mapping[str, Any] = state.PRESENT
+    problem: Problem, k: int, n_cover: int, said: Mapping[str, Any] = url.PRESENT
 ) -> dict[str, Any]:
     """Return what the controls say of the estimator."""
     is_local = said["width"] == "local" and said["kernel"] == "rbf"
@@ -144,7 +132,7 @@ def side(problem: Problem, said: Mapping[str, Any]) -> two.Side:
     return two.Side(found.shown, found.reading, found.classifier, found.trace, chart, found)
 
 
-def page(problem: Problem, said: Mapping[str, Any] = state.PRESENT) -> Page:
+def page(problem: Problem, said: Mapping[str, Any] = url.PRESENT) -> Page:
     """Return the local models that the choices describe, trained or from the cache."""
     _compiled()
     k, select = min(said["k"], len(problem.data.X_train)), said["select"]
@@ -154,7 +142,7 @@ def page(problem: Problem, said: Mapping[str, Any] = state.PRESENT) -> Page:
     record = clf.trace(problem.x)
     return Page(
         shown, select, clf, reading, record, clf.local_model(record.model),
-        shown.figures(reading)["accuracy"],
+        shown.figures(reading)["accuracy"], said["removed"],
     )  # fmt: skip
 
 
@@ -205,7 +193,7 @@ def home_of(problem: Problem, page: Page, size: Size) -> charts.Home:
         near = _near(clf, problem.x, model.model)
         lines = _local_lines(clf, near, clf.radii(near)[:, 1])
     removed = np.zeros(0, dtype=np.intp)
-    if st.session_state.get("removed"):
+    if page.is_marked:
         removed = np.flatnonzero(clf.contradicted())
     return charts.Home(model, page.trace.nearest, lines, removed)
 
@@ -330,8 +318,9 @@ def read(problem: Problem, page: Page, size: Size) -> LocalReading:
 
 
 def _read(problem: Problem, study: Any, select: str) -> LocalReading:
-    k = study.fitted.n_neighbors
-    return _asked.get((_key(problem), k, select), lambda: study.read(select=select))
+    parameters = sorted(study.fitted.get_params(deep=False).items())
+    key = (problem.key, tuple(parameters), select)
+    return _asked.get(key, lambda: study.read(select=select))
 
 
 def sweep(problem: Problem, page: Page) -> pd.DataFrame:

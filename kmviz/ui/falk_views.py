@@ -9,9 +9,10 @@ import streamlit as st
 
 from kmviz.charts import falk as charts
 from kmviz.charts.maps import effort_strip
-from kmviz.ui import falk, falk_words, maps, pictures, state
+from kmviz.ui import falk, falk_words, maps, pictures
 from kmviz.ui.plane import grid, plane
-from kmviz.ui.problem import Problem
+from kmviz.ui.shell import url
+from kmviz.views.problem import Problem
 
 
 def slider(problem: Problem, page: falk.Page) -> None:
@@ -35,7 +36,7 @@ def slider(problem: Problem, page: falk.Page) -> None:
         ):  # a neighbourhood: its centre's nearest test row becomes the query
             gaps = np.linalg.norm(problem.data.X_test - centers[here][number], axis=1)
             number = int(np.argmin(gaps))
-        state.put(query=number)
+        url.put(query=number)
 
     pictures.show(
         "k", "Neighbours k", [size.k for size in sizes], here,

@@ -7,7 +7,7 @@ import pandas as pd
 
 from kmviz.methods.falk.theory import LocalityGap
 from kmviz.ui.falk import DRAWN, Page
-from kmviz.ui.problem import Problem
+from kmviz.views.problem import Problem
 
 
 def metrics(problem: Problem, page: Page) -> list[tuple[str, str, str]]:

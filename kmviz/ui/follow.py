@@ -18,18 +18,18 @@ from kmviz.charts import Chart, walk as charts
 from kmviz.charts.walk import EACH
 from kmviz.traces import Reading, Trace
 from kmviz.ui import lesson, pictures
-from kmviz.ui.fitted import Shown
 from kmviz.ui.plane import plane
-from kmviz.ui.problem import Problem
+from kmviz.ui.runtime.jobs import Cache
 from kmviz.ui.why import counted, pulls, why
-from kmviz.ui.work import Shelf
+from kmviz.views.fitted import Shown
+from kmviz.views.problem import Problem
 
 #: Places on the slider for all steps after those that have one each.
 AFTER = 20
 _AT = "kmviz.followed"
 _MARKS = ("●", "◆")
 
-_views = Shelf()
+_views = Cache("follow views")
 
 
 @dataclass(frozen=True, eq=False)

@@ -29,10 +29,11 @@ from kmviz.ui import (
     reduced,
     reduced_words,
     start,
-    state,
     svtree,
 )
-from kmviz.ui.problem import load_chosen, trained
+from kmviz.ui.runtime.problem import load_chosen, trained
+from kmviz.ui.shell import url
+from kmviz.views.controls import setting
 
 Metrics = list[tuple[str, str, str]]
 
@@ -73,7 +74,7 @@ def offer(place: Any) -> None:
     shown = [view(part) for part in asked.parts]
     with place:
         st.download_button(
-            "Save the handout", page(asked, state.root(), shown),
+            "Save the handout", page(asked, url.root(), shown),
             f"{asked.slug}.html", "text/html", key="handout_save", on_click="ignore",
             type="primary", width="stretch", icon=":material/download:",
         )  # fmt: skip
@@ -83,14 +84,14 @@ def offer(place: Any) -> None:
 def view(part: Part) -> tuple[Any, dict[str, str]]:
     """Return the chart of a part's view, and the figures that its page shows."""
     method, metrics = _METHODS.get(part.page, (compare, None))
-    said = state.said(part.view, menu.named(part.page).opening, method.OWN)
+    said = url.values_of(part.view, menu.named(part.page).opening, method.OWN)
     problem = trained(load_chosen(said), said)
     if metrics is not None:
         one = method.side(problem, said)
         figures = {label: value for label, value, _ in metrics(one, said)}
         figures["This query"] = f"{one.cost:,}"
         if said["a"]:
-            kept = method.side(problem, said | method.OWN["a"].values(said["a"]))
+            kept = method.side(problem, said | setting(said["a"]))
             figures["A: this query"] = f"{kept.cost:,}"
         return one.picture, figures
     if part.page == "Compare":

@@ -15,7 +15,8 @@ import streamlit as st
 
 from kmviz import lessons
 from kmviz.lessons import Lesson, Part
-from kmviz.ui import menu, present, state
+from kmviz.ui import menu, present
+from kmviz.ui.shell import url
 
 _NOTED, _OPEN = "kmviz.noted", "kmviz.part"
 _FIGURES, _REVEALED = "kmviz.figures", "kmviz.revealed"
@@ -68,7 +69,7 @@ def tell() -> None:
 def _is_here(now: _Open) -> bool:
     """Whether the page shows the part's own view."""
     part = now.part
-    return now.title == part.page and state.is_at(part.view, menu.named(part.page).opening)
+    return now.title == part.page and url.is_at(part.view, menu.named(part.page).opening)
 
 
 def link(lesson: Lesson, number: int, label: str, icon: str) -> None:
@@ -78,11 +79,11 @@ def link(lesson: Lesson, number: int, label: str, icon: str) -> None:
     if present.is_on():
         view |= {"present": "true"}
     page = menu.named(part.page)
-    if state.here() != part.page:
+    if url.here() != part.page:
         menu.page_link(page, label, view, icon)
         return
     key = f"to_{lesson.slug}_{number}_{label}"
-    show, given = state.show, (view, page.opening)
+    show, given = url.show, (view, page.opening)
     st.button(label, key, icon=icon, type="tertiary", on_click=show, args=given)
 
 
@@ -209,4 +210,4 @@ def handout_asked() -> Lesson | None:
 
 
 def _leave() -> None:
-    state.put(lesson="", part=None)
+    url.put(lesson="", part=None)

@@ -10,17 +10,18 @@ import numpy as np
 from numpy.typing import NDArray
 
 from kmviz.charts import maps
-from kmviz.ui.fitted import Shown, frames, kept_rows
 from kmviz.ui.plane import grid, plane
-from kmviz.ui.problem import Problem
-from kmviz.ui.work import Shelf
+from kmviz.ui.runtime.fitted import frames
+from kmviz.ui.runtime.jobs import Cache
+from kmviz.views.fitted import Shown, kept_rows
+from kmviz.views.problem import Problem
 
 #: Cells on each side of a map that moves with a slider.
 CELLS = 60
 #: Bytes that the sums of all cells may take: a large machine has a coarser map.
 MOST_BYTES = 64 * 2**20
 
-_steps = Shelf()
+_steps = Cache("maps steps")
 
 
 def effort_view(

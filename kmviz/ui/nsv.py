@@ -11,40 +11,16 @@ import pandas as pd
 from kmviz.charts import nsv as charts
 from kmviz.methods.nsv.study import MOST_BYTES
 from kmviz.traces import NSVReading, NSVTrace
-from kmviz.ui import nsv_calibration, state, two
-from kmviz.ui.controls import draw, row
-from kmviz.ui.fitted import MOST_ROWS, Shown, kept_rows, show
-from kmviz.ui.params import Choice, Control, Flag, Number
+from kmviz.ui import nsv_calibration, two
 from kmviz.ui.plane import plane
-from kmviz.ui.problem import Problem
-from kmviz.ui.work import Shelf
+from kmviz.ui.runtime.fitted import show
+from kmviz.ui.runtime.jobs import Cache
+from kmviz.ui.shell import url
+from kmviz.ui.shell.controls import draw, row
+from kmviz.views.fitted import MOST_ROWS, Shown, kept_rows
+from kmviz.views.problem import Problem
 
-ORDERS = {
-    "nearest": "nearest first, by PCA",
-    "tug_of_war": "tug of war between the classes",
-    "exact": "nearest first, by the kernel itself",
-}
-STARTS = {
-    "empty": "nothing, as published",
-    "approximate": "the approximation of all terms",
-    "reduced": "reduced vectors, then the approximation",
-}
-
-OWN: dict[str, Any] = {
-    "w": Control("Window w", Number(10, 0, 200)),
-    "q": Control(
-        "Components q", Number(20, 1, 64), help="Principal components that order vectors.",
-        is_typed=True,
-    ),
-    "order": Control("Order", Choice(*ORDERS), ORDERS),
-    "filter": Control(
-        "Linear filter", Flag(True), {True: "on", False: "off"},
-        "A linear SVM settles the easy queries.",
-    ),
-    "start": Control("The sum starts from", Choice(*STARTS), STARTS),
-    **nsv_calibration.OWN,
-}  # fmt: skip
-OWN["a"] = two.kept(OWN)
+OWN = ("w", "q", "order", "filter", "start", *nsv_calibration.OWN, "a")
 
 #: The trade-off: what is fitted for each pair of lines, the windows along them, queries asked.
 COMPARED: dict[str, dict[str, Any]] = {
@@ -58,7 +34,7 @@ COMPARED: dict[str, dict[str, Any]] = {
 WINDOWS = (0, 2, 10, 50, 200)
 FEW = 500
 
-_tables = Shelf("nsv trade-off")
+_tables = Cache("nsv trade-off")
 
 
 def draw_controls(problem: Problem) -> None:
@@ -69,7 +45,7 @@ def draw_controls(problem: Problem) -> None:
     nsv_calibration.draw_all(problem, last)
 
 
-def shown(problem: Problem, said: Mapping[str, Any] = state.PRESENT) -> Shown:
+def shown(problem: Problem, said: Mapping[str, Any] = url.PRESENT) -> Shown:
     """Return the method under the parameters that the controls say, with its study."""
     given = {"n_components": said["q"], "order": said["order"], "start": said["start"]}
     given |= nsv_calibration.chosen(said)
@@ -78,7 +54,7 @@ def shown(problem: Problem, said: Mapping[str, Any] = state.PRESENT) -> Shown:
     return nsv_calibration.with_its_machine(_shown(problem, **given, **choice(said)))
 
 
-def choice(said: Mapping[str, Any] = state.PRESENT) -> dict[str, Any]:
+def choice(said: Mapping[str, Any] = url.PRESENT) -> dict[str, Any]:
     """Return what the study reads again: window and filter."""
     return {"window": said["w"], "linear_filter": said["filter"]}
 
@@ -156,7 +132,7 @@ def _tradeoff(problem: Problem, compared: Mapping[str, Any] = COMPARED) -> pd.Da
 
 
 def metrics(
-    now: Shown, reading: NSVReading, said: Mapping[str, Any] = state.PRESENT
+    now: Shown, reading: NSVReading, said: Mapping[str, Any] = url.PRESENT
 ) -> list[tuple[str, str, str]]:
     """The page's metrics, each with its explanation."""
     m, n, found = now.problem.n_vectors, len(now.rows), now.figures(reading)

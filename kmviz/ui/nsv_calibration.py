@@ -11,43 +11,13 @@ from scipy.spatial import cKDTree
 
 from kmviz.machines import KernelMachine
 from kmviz.methods.promise import rows_needed
-from kmviz.ui import state
-from kmviz.ui.controls import draw, parameters
-from kmviz.ui.fitted import Shown
-from kmviz.ui.params import Choice, Control, Number
-from kmviz.ui.problem import Problem
+from kmviz.ui.shell import url
+from kmviz.ui.shell.controls import draw
+from kmviz.views.controls import CONTROLS, NONE, parameters
+from kmviz.views.fitted import Shown
+from kmviz.views.problem import Problem
 
-CALIBRATIONS = {
-    "cross_fit": "rows, each left out once",
-    "left_out": "one left-out tenth of them",
-    "train": "training rows (published)",
-}
-NONE = "none"
-
-OWN = {
-    "calibration": Control(
-        "Thresholds come from", Choice(*CALIBRATIONS), CALIBRATIONS,
-        "Rows that the machine was trained on flatter it. Generated rows (section 5.2 of the paper)"
-        " lie just across the border from a cluster of support vectors.",
-    ),
-    "margin": Control(
-        "Margin", Number(NONE, 0.0, 8.0, is_written=True), {NONE: "usual"},
-        "How far thresholds move out, in scatters of f - g at their step. Usual: 0, and 0.25 (from "
-        "an empty sum) or 0.5 (from the approximation) for left-out rows.",
-        (NONE, 0.0, 0.125, 0.25, 0.5, 1.0, 2.0, 4.0),
-    ),
-    "promise": Control(
-        "Promise", Number(NONE, 1e-4, 0.5, is_written=True),
-        {NONE: "nothing"} | {rate: f"{rate:.1%}" for rate in (0.002, 0.005, 0.01, 0.02, 0.05, 0.1)},
-        "At most this share of answers differs from the exact machine's: a quarter of the training "
-        "rows is held out, and chooses and proves the margin.",
-        (NONE, 0.002, 0.005, 0.01, 0.02, 0.05, 0.1),
-    ),
-    "confidence": Control(
-        "Confidence", Number(0.95, 0.5, 0.999), {0.9: "90%", 0.95: "95%", 0.99: "99%"},
-        "How sure the promise is.", (0.9, 0.95, 0.99),
-    ),
-}  # fmt: skip
+OWN = ("calibration", "margin", "promise", "confidence")
 
 #: What `NSVClassifier` holds out to prove a promise.
 HELD_OUT = 0.25
@@ -58,7 +28,7 @@ def draw_all(problem: Problem, place: Any) -> None:
     with place.popover("Calibration", icon=":material/tune:", width="stretch"):
         too_few = _refused(problem)
         if too_few:
-            state.replace("promise", NONE)
+            url.replace("promise", NONE)
         draw("calibration", st)
         promise, confidence = st.columns(2)
         promised = draw("promise", promise)
@@ -81,9 +51,9 @@ def _refused(problem: Problem) -> str:
     )
 
 
-def chosen(said: Mapping[str, Any] = state.PRESENT) -> dict[str, Any]:
+def chosen(said: Mapping[str, Any] = url.PRESENT) -> dict[str, Any]:
     """Return what differs from the estimator's defaults, as its parameters."""
-    given = parameters("nsv", "calibration", "margin", "max_disagreement", "confidence", said=said)
+    given = parameters("nsv", said, "calibration", "margin", "max_disagreement", "confidence")
     if given["max_disagreement"] == NONE:
         del given["max_disagreement"], given["confidence"]
     else:
@@ -109,9 +79,10 @@ def say_promise(now: Shown) -> None:
     """Say what the classifier on the page promises, where it does, and what it was spared."""
     fitted = now.study.fitted
     if now.problem.is_long and st.session_state["calibration"] == "cross_fit":
+        usual = CONTROLS["calibration"].spoken("left_out")
         st.info(
             "This machine took long to train, and cross-fitting would train ten more: thresholds "
-            f"come from {CALIBRATIONS['left_out']}. NSVClassifier itself has no such limit.",
+            f"come from {usual}. NSVClassifier itself has no such limit.",
             icon=":material/timer:",
         )
     if fitted.promise_ is not None:

@@ -10,8 +10,9 @@ import streamlit as st
 from kmviz.charts import nsv as charts
 from kmviz.traces import Frames, NSVReading, NSVTrace
 from kmviz.ui import nsv, parts, pictures
-from kmviz.ui.fitted import Shown, frames
 from kmviz.ui.maps import effort_view
+from kmviz.ui.runtime.fitted import frames
+from kmviz.views.fitted import Shown
 
 #: Where the slider may stand: finely where a step more still changes something.
 WINDOWS = (*range(21), *range(25, 51, 5), *range(60, 101, 10), *range(125, 201, 25))

@@ -17,8 +17,8 @@ from kmviz.charts import Chart, papers as charts
 from kmviz.io.places import tables_folder
 from kmviz.methods.register import METHODS
 from kmviz.ui import papers_words, pictures
-from kmviz.ui.params import Choice, Control
 from kmviz.ui.parts import look_for
+from kmviz.ui.shell import controls
 
 FOLDER = tables_folder()
 ON_THE_LINE = (
@@ -29,8 +29,6 @@ ON_THE_LINE = (
 #: Charts of a table that stand beside one another.
 SIDE_BY_SIDE = 4
 
-#: The table that the page opens with.
-FIRST = "svtree_accuracy"
 WORDS = {
     "as published": "Within 5% of the paper's figure.",
     "better": "More than 5% off, to the good.",
@@ -67,12 +65,15 @@ class Stored:
         return f"{page}: {self.title}"
 
 
-def own() -> dict[str, Control]:
-    """Return the page's choice: the table."""
-    found = names()
-    opening = FIRST if FIRST in found else found[0]
-    titles = {name: stored(name).entry for name in found}
-    return {"table": Control("Table", Choice(*found, default=opening), titles)}
+def choose() -> Stored:
+    """Draw the choice of the table, and return the one chosen."""
+    titles = entries()
+    return stored(controls.draw("table", options=list(titles), words=titles))
+
+
+def entries() -> dict[str, str]:
+    """Return what the list of tables says of each, by name."""
+    return {name: stored(name).entry for name in names()}
 
 
 def metrics(counts: dict[str, int]) -> list[tuple[str, str, str]]:

@@ -10,7 +10,7 @@ import streamlit as st
 
 from kmviz.charts import Chart, Images, plotly
 from kmviz.ui import lesson
-from kmviz.ui.problem import Problem
+from kmviz.views.problem import Problem
 
 
 def clicked(key: str) -> int | None:

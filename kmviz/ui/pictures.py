@@ -20,7 +20,8 @@ import streamlit as st
 
 from kmviz.charts import Chart, Images, live, plotly
 from kmviz.charts.wire import pack, spec, words
-from kmviz.ui import lesson, state
+from kmviz.ui import lesson
+from kmviz.ui.shell import url
 from kmviz.ui.words import meaning
 
 View = Chart | Images
@@ -72,7 +73,7 @@ def show(
 
     def moved() -> None:
         told = _told(mount)["moved"]
-        (on_release or (lambda chosen: state.put(**{key: chosen})))(options[told["position"]])
+        (on_release or (lambda chosen: url.put(**{key: chosen})))(options[told["position"]])
 
     def clicked() -> None:
         told = _told(mount)["clicked"]
@@ -141,7 +142,7 @@ def _expand(view: View, position: int) -> None:
 
 def pick(view: str, row: int) -> None:
     """Make the clicked row the query: what `on_click` is on most pages."""
-    state.put(query=row)
+    url.put(query=row)
 
 
 def still(

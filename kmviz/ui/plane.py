@@ -8,11 +8,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from kmviz.charts.plane import Plane, grid_over, principal_axes
-from kmviz.ui.problem import Problem
-from kmviz.ui.work import Shelf
+from kmviz.ui.runtime.jobs import Cache
+from kmviz.views.problem import Problem
 
 GRID = 100
-_planes, _axes = Shelf(), Shelf()
+_planes, _axes = Cache("plane planes"), Cache("plane axes")
 
 
 def plane(problem: Problem, size: int = GRID) -> Plane:

@@ -19,37 +19,18 @@ from kmviz.evaluation.cost import cpu_seconds, one_thread
 from kmviz.machines import KernelMachine
 from kmviz.methods.transforms import shifts
 from kmviz.traces import ReducedReading
-from kmviz.ui import pictures, state, two
-from kmviz.ui.controls import draw, row
-from kmviz.ui.fitted import Shown, show, study_of
+from kmviz.ui import pictures, two
 from kmviz.ui.maps import CELLS
-from kmviz.ui.params import Choice, Control, Number
 from kmviz.ui.plane import axes_of, grid, plane
-from kmviz.ui.problem import Problem
-from kmviz.ui.work import Shelf
+from kmviz.ui.runtime.fitted import show, study_of
+from kmviz.ui.runtime.jobs import Cache
+from kmviz.ui.shell import url
+from kmviz.ui.shell.controls import draw, row
+from kmviz.views.controls import CONTROLS
+from kmviz.views.fitted import Shown
+from kmviz.views.problem import Problem
 
-METHODS = {
-    "joint": "joint: one by one, then all",
-    "incremental": "incremental: one at a time",
-    "fixed_point": "fixed point (RBF): Schölkopf's iteration",
-    "selection": "selection: support vectors as they are",
-}
-TUNINGS = {"none": "none (the paper's)", "margin": "towards the margin (ours)"}
-OWN: dict[str, Any] = {
-    "vectors": Control("Vectors n", Number(10, 1, 48)),
-    "method": Control("How vectors are found", Choice(*METHODS), METHODS),
-    "tune": Control(
-        "Fine-tuning", Choice(*TUNINGS), TUNINGS,
-        help="Moves vectors and weights once more, until the sides of training rows are right; "
-        "kept at each size where rows that did not tune say so.",
-    ),
-    "shift": Control(
-        "Virtual support vectors: shift by pixels", Number(1, 0, 3),
-        help="Copies of the support vectors, shifted in four directions, are trained on before "
-        "reducing. 0 reduces the machine as it is.",
-    ),
-}  # fmt: skip
-OWN["a"] = two.kept(OWN)
+OWN = ("vectors", "method", "tune", "shift", "a")
 
 #: Vectors at most, rows that errors rest on at most, and rows that times are taken with.
 MOST_VECTORS, MOST_ROWS, TIMED_ROWS = 48, 10_000, 500
@@ -60,7 +41,7 @@ SHORT = 0.002
 #: Vectors that are found before the page is drawn, where no more are asked for.
 FIRST_VECTORS = 10
 
-_pages, _curves = Shelf(), Shelf("reduced curves")
+_pages, _curves = Cache("reduced pages"), Cache("reduced curves")
 
 
 @dataclass(frozen=True, eq=False)
@@ -99,7 +80,7 @@ class Page:
 
 def possible(kernel: str) -> list[str]:
     """The ways that a kernel allows."""
-    return [name for name in METHODS if kernel == "rbf" or name != "fixed_point"]
+    return [name for name in CONTROLS["method"].options if kernel == "rbf" or name != "fixed_point"]
 
 
 def chosen(problem: Problem) -> Page:
@@ -110,7 +91,7 @@ def chosen(problem: Problem) -> Page:
     if problem.image_shape:
         draw("shift", places[2])
     found = page(problem, method, st.session_state["shift"], tune)
-    state.limit("vectors", 1, found.n_vectors)
+    url.limit("vectors", 1, found.n_vectors)
     return found
 
 

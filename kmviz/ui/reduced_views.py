@@ -8,13 +8,13 @@ import streamlit as st
 
 from kmviz.charts import reduced as charts
 from kmviz.ui import pictures, reduced
-from kmviz.ui.problem import Problem
-from kmviz.ui.work import Shelf
+from kmviz.ui.runtime.jobs import Cache
+from kmviz.views.problem import Problem
 
 #: Sizes that stand on the slider where all of them would be too many images to send.
 SIZES = (*range(1, 17), 18, 20, 24, 28, 32, 40, 48)
 
-_read = Shelf()
+_read = Cache("reduced_views read")
 
 
 def slider(problem: Problem, page: reduced.Page) -> int:

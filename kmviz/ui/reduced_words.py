@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from kmviz.ui.problem import Problem
 from kmviz.ui.reduced import Page
+from kmviz.views.problem import Problem
 
 
 def metrics(page: Page, n: int) -> list[tuple[str, str, str]]:

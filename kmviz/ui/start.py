@@ -13,8 +13,8 @@ from kmviz.kernels import RBF, Linear, Normalized, Polynomial
 from kmviz.ui import lesson
 from kmviz.ui.menu import COMPARE, METHOD_PAGES, page_link
 from kmviz.ui.plane import plane
-from kmviz.ui.prepare import literal
-from kmviz.ui.problem import Problem
+from kmviz.views.prepare import literal
+from kmviz.views.problem import Problem
 
 
 def lesson_list() -> None:

@@ -12,10 +12,10 @@ from numpy.typing import NDArray
 from kmviz.charts import Chart, Images, start as charts
 from kmviz.charts.maps import effort_map
 from kmviz.ui import pictures
-from kmviz.ui.fitted import show, study_of
 from kmviz.ui.maps import CELLS
 from kmviz.ui.plane import grid, plane
-from kmviz.ui.problem import Problem
+from kmviz.ui.runtime.fitted import show, study_of
+from kmviz.views.problem import Problem
 
 #: Positions of the slider at most.
 POSITIONS = 60

@@ -14,55 +14,29 @@ from sklearn.svm import LinearSVC
 from kmviz.charts import Chart, svtree as charts
 from kmviz.methods.study import Study
 from kmviz.traces import TreeReading, TreeTrace
-from kmviz.ui import state, two
-from kmviz.ui.controls import parameters
-from kmviz.ui.fitted import Shown, show, study_of
+from kmviz.ui import two
 from kmviz.ui.maps import CELLS
-from kmviz.ui.params import Choice, Control, Number
 from kmviz.ui.plane import grid, on_plane, plane
-from kmviz.ui.problem import Problem
-from kmviz.ui.work import Shelf
+from kmviz.ui.runtime.fitted import show, study_of
+from kmviz.ui.runtime.jobs import Cache
+from kmviz.ui.shell import url
+from kmviz.views.controls import parameters
+from kmviz.views.fitted import Shown
+from kmviz.views.problem import Problem
 
-SPLITS = {
-    "alternating": "alternating (paper)",
-    "exact": "exact: best of all",
-}
-FITS = {
-    "column": "by column (paper)",
-    "path": "whole path anew",
-}
-OWN: dict[str, Any] = {
-    "height": Control("Height", Number(10, 1, 64)),
-    "split": Control("Split", Choice(*SPLITS), SPLITS),
-    "refit": Control("Fit", Choice(*FITS), FITS),
-    "stem": Control(
-        "Stem", Number(0.0, 0.0, 0.9), values=(0.0, 0.25, 0.5, 0.75),
-        help="Share of the height, from the root, that asks without splitting: what all queries "
-        "have in common (ours).",
-    ),
-    "mean": Control(
-        "Mean path at most", Number(0.0, 0.0, 30.0), {0.0: "no limit"},
-        values=(0.0, 5.0, 7.5, 10.0, 15.0),
-        help="Of the grown tree, the splits that help least are taken back (ours).",
-    ),
-    "candidates": Control(
-        "Reduced vectors beside", Number(0, 0, 16), {0: "none"}, values=(0, 3, 5, 8),
-        help="Vectors of a reduced set that nodes may ask too; a stem asks them first (ours).",
-    ),
-}  # fmt: skip
-OWN |= {"a": two.kept(OWN), "node": Number(0, 0, 1_000_000)}
+OWN = ("height", "split", "refit", "stem", "mean", "candidates", "a", "node")
 #: How high a tree grows whose path is fitted anew, and one that is taken back to a mean.
 GROWN, TAKEN_BACK = 12, 20
 #: Vectors of the reduced set beside the tree, at most.
 MOST_REDUCED = 16
 
-_curves = Shelf("tree heights")
+_curves = Cache("tree heights")
 
 
-def shown(problem: Problem, said: Mapping[str, Any] = state.PRESENT) -> Shown:
+def shown(problem: Problem, said: Mapping[str, Any] = url.PRESENT) -> Shown:
     """Return the tree that the controls say, with its study."""
     names = ("split", "refit", "stem", "max_mean", "candidates")
-    chosen = parameters("svtree", *names, said=said)
+    chosen = parameters("svtree", said, *names)
     given = {name: value for name, value in chosen.items() if value}  # 0: none
     if "max_mean" in given or given["refit"] == "path":
         given["max_height"] = TAKEN_BACK if "max_mean" in given else GROWN
@@ -310,8 +284,8 @@ def node_card(now: Shown, node: int) -> None:
 
 def limit(now: Shown) -> None:
     """Keep height and node within this tree."""
-    state.limit("height", 1, highest(now))
-    state.limit("node", 0, len(nodes(now)) - 1)
+    url.limit("height", 1, highest(now))
+    url.limit("node", 0, len(nodes(now)) - 1)
 
 
 def code(now: Shown, height: int) -> str:

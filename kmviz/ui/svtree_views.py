@@ -9,15 +9,16 @@ import streamlit as st
 
 from kmviz.charts import svtree as charts
 from kmviz.traces import TreeTrace
-from kmviz.ui import parts, pictures, state, svtree
-from kmviz.ui.fitted import Shown
+from kmviz.ui import parts, pictures, svtree
 from kmviz.ui.maps import effort_view
-from kmviz.ui.work import Shelf
+from kmviz.ui.runtime.jobs import Cache
+from kmviz.ui.shell import url
+from kmviz.views.fitted import Shown
 
 #: Heights up to which each has its place on the slider; then every second, then every fourth.
 EACH, SECOND = 20, 40
 
-_views = Shelf()
+_views = Cache("svtree_views views")
 
 
 def slider(now: Shown) -> int:
@@ -105,6 +106,6 @@ def how_high(now: Shown, height: int) -> None:
 def _clicked(view: str, found: int) -> None:
     """A node of the tree is the one to look at; a point is the query."""
     if view == "tree_path":
-        state.put(node=found)
+        url.put(node=found)
     else:
-        state.put(query=found, node=0)
+        url.put(query=found, node=0)

@@ -12,8 +12,8 @@ import streamlit as st
 
 from kmviz.datasets import DataError, Dataset, TableEncoder, encode_table
 from kmviz.datasets.frames import read_frame
-from kmviz.ui import state
-from kmviz.ui.prepare import literal
+from kmviz.ui.shell import url
+from kmviz.views.prepare import literal
 
 MEGABYTES = 50
 TYPES = ["csv", "tsv", "txt", "parquet", "arrow", "feather"]
@@ -37,7 +37,7 @@ def section() -> None:
     with st.expander(
         "Use your own data",
         icon=":material/upload_file:",
-        expanded=state.UPLOAD in st.session_state,
+        expanded=url.UPLOAD in st.session_state,
     ):
         st.file_uploader(
             f"A table with a column to predict: CSV, TSV or Parquet, up to {MEGABYTES} MB. "
@@ -58,7 +58,7 @@ def section() -> None:
 def _say() -> None:
     """Say what became of the file."""
     problem = st.session_state.get(_SAID)
-    kept = st.session_state.get(state.UPLOAD)
+    kept = st.session_state.get(url.UPLOAD)
     if problem:
         st.error(literal(problem), icon=":material/error:")
     elif kept is not None:
@@ -93,5 +93,5 @@ def _read() -> None:
         return
     session.pop(_SAID, None)
     digest = hashlib.sha256(file.getvalue() + target.encode()).hexdigest()
-    session[state.UPLOAD] = Upload(data, encoder, file.name, digest)
-    state.put_data("upload")
+    session[url.UPLOAD] = Upload(data, encoder, file.name, digest)
+    url.put_data("upload")

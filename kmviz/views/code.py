@@ -5,14 +5,13 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING
 
-import streamlit as st
-
 from kmviz import datasets
 from kmviz.machines.named import named_svc
-from kmviz.ui import prepare, state
+from kmviz.views.openings import MACHINE
 
 if TYPE_CHECKING:
-    from kmviz.ui.problem import Problem
+    from kmviz.views.problem import Problem
+    from kmviz.views.yours import Yours
 
 
 #: Sets that split rows before they pick two classes: `pair=` gives the rows that the page shows.
@@ -21,6 +20,8 @@ SPLIT_FIRST = ("mnist",)
 
 def of_problem(problem: Problem) -> str:
     """Return the imports and the lines that make `data`, `X`, `y`, `X_test`, `y_test`, `svc`."""
+    if problem.yours is not None:
+        return _of_yours(problem.yours)
     of_pair = problem.pair and problem.data.name not in SPLIT_FIRST
     imports = ["import numpy as np"] if of_pair else []
     if problem.scaler is not None:
@@ -41,23 +42,36 @@ def of_problem(problem: Problem) -> str:
     return "\n".join([*imports, "", *lines, ""])
 
 
+def _of_yours(yours: Yours) -> str:
+    """Return the lines that load a model and its rows; of several classes, all."""
+    lines = [
+        "import kmviz",
+        "from kmviz import datasets",
+        "",
+        f"data = datasets.read_table({yours.file!r}, target={yours.encoder.target!r})",
+        "X, y, X_test, y_test = data.X_train, data.y_train, data.X_test, data.y_test",
+        f"svc = kmviz.load({yours.model_file!r})",
+        "",
+    ]
+    return "\n".join(lines)
+
+
 def _labels(problem: Problem) -> tuple[int, ...]:
     """The two classes as `data.y_train` holds them."""
     if problem.encoder is not None:
-        return prepare.find_pair(st.session_state[state.UPLOAD].data, problem.pair)
+        return problem.labels
     return tuple(map(int, problem.pair.split("-")))
 
 
 def _loading(problem: Problem) -> str:
-    session, name = st.session_state, problem.data.name
-    if session["data"] == "upload":
-        file, target = session[state.UPLOAD].file, session[state.UPLOAD].encoder.target
-        return f"datasets.read_table({file!r}, target={target!r})"
+    name = problem.data.name
+    if problem.encoder is not None:
+        return f"datasets.read_table({problem.file!r}, target={problem.encoder.target!r})"
     known, parts = datasets.options(name), [repr(name)]
     if problem.pair and name in SPLIT_FIRST:
         parts.append(f"pair=({problem.pair.replace('-', ', ')})")
     for option in ("drawn", "n", "noise", "seed"):
-        value = session[option]
+        value = problem.choices[option]
         asked = value is not None and known.get(option) is not None
         if asked and value != known[option]:
             parts.append(f"{option}={value!r}")
@@ -66,8 +80,8 @@ def _loading(problem: Problem) -> str:
 
 
 def _training(problem: Problem) -> str:
-    session = st.session_state
-    svc = named_svc(session["kernel"], session["C"], session["gamma"], session["degree"])
+    kernel, C, gamma, degree = (problem.choices[name] for name in MACHINE)
+    svc = named_svc(kernel, C, gamma or "scale", degree or 3)
     if problem.is_unfinished:
         svc.set_params(max_iter=problem.svc.max_iter)
     written = " ".join(repr(svc).split())

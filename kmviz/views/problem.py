@@ -1,26 +1,26 @@
-"""The problem that every page looks at: a data set and the machine trained on it, cached."""
+"""The problem that every page looks at: a data set and the machine trained on it."""
 
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Mapping
-from dataclasses import dataclass, replace
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
-import streamlit as st
 from numpy.typing import NDArray
 from sklearn.pipeline import Pipeline
 from sklearn.preprocessing import StandardScaler
 from sklearn.svm import SVC
 
-from kmviz.datasets import DataError, Dataset, TableEncoder
+from kmviz.datasets import Dataset, TableEncoder
 from kmviz.io.storage import readable_bytes
 from kmviz.io.table import TableClassifier
 from kmviz.machines import KernelEmbedding, KernelMachine
 from kmviz.machines.named import named_svc, string_kernel
-from kmviz.ui import code, prepare, state
-from kmviz.ui.work import Private, Shelf
+from kmviz.views import code, prepare
+from kmviz.views.openings import MACHINE
+from kmviz.views.yours import Yours
 
 #: Steps of training: enough for any machine that settles, some seconds for one that does not.
 MOST_ITERATIONS = 2_000_000
@@ -29,8 +29,6 @@ MOST_ITERATIONS = 2_000_000
 MOST_SECONDS, CACHE_BYTES, CACHED, NANOSECONDS, A_FEATURE = 6.0, 200 * 2**20, 3.0, 10.0, 0.1
 #: Rows times steps of a training that is not done ten times over.
 LONG = 1.5e8
-_loaded, _trained = Shelf(), Shelf("machine")
-_REMEDY = "Choose a smaller gamma, degree or C on the left, or fewer rows."
 
 
 @dataclass(frozen=True, eq=False)
@@ -51,12 +49,18 @@ class Problem:
         The same as an estimator that takes rows of `data` (`FrozenEstimator(problem.estimator)`).
     exact : array of shape (n_test,)
         f of every test row.
-    scaler : StandardScaler or None
-        What the rows of `data` went through, if their scales differed widely.
+    scaler : StandardScaler, Pipeline or None
+        What the rows of `data` went through: their scales differed widely, or a model has steps.
     query : int
         The selected row of `data.X_test`.
     encoder : TableEncoder or None
         How the visitor's own table became numbers, with the two classes at hand.
+    file, labels : str, tuple
+        The name of that table, and the labels that it has for the two classes.
+    choices : mapping
+        The shared choices that it was made by.
+    yours : Yours or None
+        The fitted model that it shows, if that came with the command line.
     """
 
     key: tuple
@@ -70,10 +74,14 @@ class Problem:
     at_bound: float
     fit_seconds: float
     notes: tuple[str, ...]
-    scaler: StandardScaler | None
+    scaler: StandardScaler | Pipeline | None
     pair: str
     query: int = 0
     encoder: TableEncoder | None = None
+    file: str = ""
+    labels: tuple[int, ...] = ()
+    choices: Mapping[str, Any] = field(default_factory=dict)
+    yours: Yours | None = None
 
     @property
     def x(self) -> NDArray[Any]:
@@ -143,85 +151,24 @@ class Problem:
         return self.estimator[:-1].transform(X) if isinstance(self.estimator, Pipeline) else X
 
 
-def load_chosen(said: Mapping[str, Any] = state.PRESENT) -> Dataset:
-    """Return the data set that the choices name, all of it."""
-    if said["data"] == "upload":
-        return st.session_state[state.UPLOAD].data
-    chosen = said["data"], said["noise"], said["seed"], said["n"], _drawing(said)
-    return _loaded.get(chosen, lambda: prepare.load(*chosen), "Loading the data")
-
-
-def _drawing(said: Mapping[str, Any]) -> str:
-    """The drawing that the data is made of, if it is: a visitor's own."""
-    return Private(said["drawn"]) if said["data"] == "sketch" else ""
-
-
-def current(data: Dataset, at_the_end: Callable[[], None]) -> Problem:
-    """Return the problem that the session describes, trained or from the cache.
-
-    A machine that cannot be trained ends the page, after `at_the_end` was called.
-    """
-    try:
-        problem = trained(data)
-    except ValueError as error:
-        at_the_end()
-        said = prepare.literal(str(error))
-        if not isinstance(error, DataError):
-            said = f"This machine cannot be trained: {said} {_REMEDY}"
-        st.error(said, icon=":material/error:")
-        state.settle()
-        st.stop()
-    if problem.is_unfinished:
-        st.warning(
-            f"Training was stopped after {problem.svc.max_iter:,} steps without settling. "
-            f"{_REMEDY}",
-            icon=":material/warning:",
-        )
-    return problem
-
-
-def trained(data: Dataset, said: Mapping[str, Any] = state.PRESENT) -> Problem:
-    """Return the problem with the machine and the query that the choices say.
+def train(
+    key: tuple, whole: Dataset, choices: Mapping[str, Any], yours: Yours | None = None
+) -> Problem:
+    """Return the problem that the choices make of a data set.
 
     Parameters
     ----------
-    data : all rows of the data set that they name
-    said : the choices, by URL parameter; default: the visitor's
+    key : stands for the problem
+    yours : a fitted model in place of the SVM that would be trained
     """
-    name, kernel = said["data"], said["kernel"]
-    machine_key: tuple[Any, Any, Any, Any] = (
-        kernel,
-        float(said["C"]),
-        said["gamma"] if kernel in ("rbf", "poly") else None,
-        said["degree"] if kernel in ("poly", "poly_normalized") else None,
-    )
-    upload = st.session_state[state.UPLOAD] if name == "upload" else None
-    digest = Private(upload.digest) if upload else _drawing(said)
-    rows = (said["pair"], said["n"])
-    key = (name, digest, *rows, said["noise"], said["seed"], *machine_key)
-    problem = _trained.get(
-        key, lambda: _train(key, data, *rows, *machine_key), "Training the machine"
-    )
-    encoder = upload.encoder if upload else None
-    if encoder is not None:
-        encoder = replace(encoder, classes=list(problem.data.class_names))
-    return replace(problem, query=said["query"], encoder=encoder)
-
-
-def _train(
-    key: tuple,
-    whole: Dataset,
-    pair: str,
-    n: int | None,
-    kernel: str,
-    C: float,
-    gamma: float | str | None,
-    degree: int | None,
-) -> Problem:
-    made = prepare.prepare(whole, pair, n)
-    data = made.data
+    made = prepare.prepare(whole, choices["pair"], choices["n"], is_scaled=yours is None)
+    data, machine_choices = made.data, {name: choices[name] for name in MACHINE}
     start = time.perf_counter()
-    svc, machine, estimator = fit(data.X_train, data.y_train, kernel, C, gamma, degree)
+    if yours is None:
+        svc, machine, estimator = fit(data.X_train, data.y_train, **machine_choices)
+    else:
+        svc, machine = yours.svc(prepare.find_pair(whole, choices["pair"]))
+        estimator = svc
     seconds = time.perf_counter() - start
     exact = machine.decision_function(data.X_test)
     on_train = machine.decision_function(data.X_train)
@@ -234,11 +181,12 @@ def _train(
         exact=exact,
         train_error=float(np.mean((on_train > 0) != (data.y_train > 0))),
         test_error=float(np.mean((exact > 0) != (data.y_test > 0))),
-        at_bound=float(np.mean(np.abs(machine.beta) >= C * (1 - 1e-6))),
+        at_bound=float(np.mean(np.abs(machine.beta) >= svc.C * (1 - 1e-6))),
         fit_seconds=seconds,
         notes=made.notes,
-        scaler=made.scaler,
+        scaler=made.scaler if yours is None else yours.steps,
         pair=made.pair,
+        yours=yours,
     )
 
 

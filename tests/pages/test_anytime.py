@@ -8,7 +8,6 @@ import pytest
 from kmviz.charts import wire
 from kmviz.methods.anytime import AnytimeClassifier
 from kmviz.methods.anytime.study import AnytimeStudy
-from kmviz.ui import work
 from kmviz.ui.anytime_views import positions
 from tests.pages.helpers import array, figure, live_arrays, live_at, metric, open_page, run
 
@@ -71,7 +70,6 @@ def test_another_query_and_its_step_have_the_same_readings_and_map(monkeypatch):
     def refuse(*_, **__):
         raise AssertionError("another query had all queries read again")
 
-    monkeypatch.setattr(work, "_shared", work.Kept(work.SHARED_BYTES))  # nothing has to make room
     page = open_page(PAGE, data="banana")
     monkeypatch.setattr(AnytimeStudy, "frames", refuse)
     monkeypatch.setattr(AnytimeStudy, "__init__", refuse)
@@ -203,22 +201,6 @@ def test_a_first_load_is_light():
         page = open_page(PAGE, **link)
         sent = sum(len(part.proto.bytes) for part in page.get("bidi_component"))
         assert sent < 1_500_000
-
-
-def test_queries_of_ones_own_tune_the_order():
-    app = open_page(PAGE, data="two_moons", n=120, basis="hybrid", sample="own")
-    app.text_area(key="own_queries").set_value("0.5, 0.25\n-1 0.5\n1;2;3")
-    run(app)
-    assert "Line 3 has 3 numbers; a query has 2 here" in app.error[0].value
-    app.text_area(key="own_queries").set_value("0.5, 0.25\n-1 0.5")
-    run(app)
-    assert not app.error
-    code = next(block.value for block in app.code if "Anytime" in block.value)
-    assert "query_sample=[[0.5, 0.25], [-1.0, 0.5]]" in code
-    names = {}
-    exec(code, names)
-    mean = names["clf"].steps(names["X_test"]).mean()
-    assert f"{mean:,.1f}" == metric(app, "Mean kernel values")
 
 
 def test_the_queries_themselves_may_tune_the_order():

@@ -5,18 +5,18 @@ from types import SimpleNamespace
 import numpy as np
 import pandas as pd
 import pytest
-from sklearn.datasets import make_moons
-from sklearn.pipeline import make_pipeline
 from sklearn.svm import SVC
 from streamlit.testing.v1 import AppTest
 
 import kmviz
 from kmviz.charts import wire
 from kmviz.evaluation import compare as evaluation
-from kmviz.io.storage import StorageError, dumps
-from kmviz.io.strangers import load_from_stranger
-from kmviz.ui import anytime, compare, falk, model, nsv, parts, reduced, svtree, work
-from tests.pages.helpers import ROOT, array, figure, live_arrays, live_at, open_page, run
+from kmviz.ui import anytime, compare, falk, nsv, reduced, svtree
+from kmviz.ui.menu import COMPARE
+from kmviz.ui.runtime.problem import load_chosen, trained
+from kmviz.ui.shell import url
+from kmviz.views.controls import CONTROLS, USUAL
+from tests.pages.helpers import array, figure, live_arrays, live_at, open_page, run
 
 PAGE = "pages/6_Compare.py"
 OWN = {1: nsv.OWN, 2: anytime.OWN, 3: reduced.OWN, 4: falk.OWN, 5: svtree.OWN}
@@ -91,10 +91,10 @@ def efforts(view):
 
 
 def _reference():
-    """What the page was compared with: of what this process kept for banana, the latest."""
-    shelf, things = id(compare._measurements), work._shared._things
-    keys = [key for key in things if key[0] == shelf and key[1][0][0] == "banana"]
-    return things[keys[-1]][0].bench.ref
+    """What the page was compared with."""
+    values = url.values_of({"data": "banana"}, COMPARE.opening, compare.OWN)
+    problem = trained(load_chosen(values), values)
+    return compare.measurements(problem).bench.ref
 
 
 def test_five_figures_come_first_and_all_of_them_behind(banana):
@@ -148,7 +148,7 @@ def test_a_method_that_fails_shows_its_error_in_the_table():
 def test_odd_methods_in_the_url_fall_back(monkeypatch):
     monkeypatch.setattr(compare, "measured", lambda known, names: _table(names))
     app = open_page(PAGE, methods="magic,,%00", cost="soul")
-    assert app.session_state["methods"] == list(compare.USUAL)
+    assert app.session_state["methods"] == list(USUAL)
     assert app.session_state["cost"] == "batch"
 
 
@@ -181,12 +181,13 @@ def test_a_clicked_setting_opens_on_its_own_page(name, page, params, monkeypatch
     monkeypatch.setattr(compare.st, "session_state", session)
     monkeypatch.setattr(compare.st, "switch_page", lambda file, query_params: opened.update(
         file=file, params=query_params))  # fmt: skip
-    monkeypatch.setattr(compare.state, "link", lambda title: {"data": "banana"})
+    monkeypatch.setattr(compare.url, "link", lambda title: {"data": "banana"})
     compare.open_clicked(table, 1)
     compare.follow(200)
     assert opened == {"file": page, "params": {"data": "banana"} | params}
-    own = {name: getattr(one, "param", one) for name, one in OWN[int(page[6])].items()}
-    assert {key: own[key].write(own[key].read(text)) for key, text in params.items()} == params
+    for key, text in params.items():
+        assert key in OWN[int(page[6])]
+        assert CONTROLS[key].text(CONTROLS[key].parse(text)) == text
     compare.follow(200)
     assert compare._OPEN not in session
 
@@ -197,14 +198,6 @@ def test_a_clicked_rival_has_no_page_to_open(monkeypatch):
     for row in (1, None):
         compare.open_clicked(SimpleNamespace(index=["exact", "cpsp"]), row)
     assert session == {}
-
-
-def test_the_pages_know_the_parameters_that_links_carry():
-    assert nsv.OWN["w"].param.read("50") == 50
-    assert nsv.OWN["start"].param.read("approximate") == "approximate"
-    assert reduced.OWN["vectors"].param.read("48") == 48
-    assert svtree.OWN["split"].param.read("exact") == "exact"
-    assert svtree.OWN["refit"].param.read("path") == "path"
 
 
 def test_the_code_to_take_home_runs():
@@ -228,83 +221,6 @@ def _run(code: str) -> dict:
     names: dict = {"SVC": SVC}
     exec(lines.replace('kmviz.save(fast, "fast.skops")', ""), names)
     return names
-
-
-def test_a_fitted_model_is_read_and_others_are_refused():
-    X, y = make_moons(60, noise=0.1, random_state=0)
-    read = model.read(dumps(SVC().fit(X, y)), "svc.skops")
-    assert read.estimator.n_features_in_ == 2
-    for content, said in [
-        (dumps(kmviz.datasets.TableEncoder([], [], [])), "TableEncoder, which is not taken"),
-        (dumps(SVC()), "not a trained kernel machine"),
-        (b"\x80\x04 pickled", "pickle"),
-        (b"nonsense", "not a skops file"),
-    ]:
-        with pytest.raises(StorageError, match=said):
-            load_from_stranger(content, "other.skops")
-
-
-def odd_models():
-    X, y = make_moons(60, noise=0.1, random_state=0)
-    no_width, one_class = SVC().fit(X, y), SVC().fit(X, y)
-    del no_width.n_features_in_
-    one_class.classes_ = one_class.classes_[:1]
-    no_steps = make_pipeline(SVC().fit(X, y))
-    no_steps.steps = []
-    return {"not a trained kernel machine": (no_width, no_steps), "knows 1 classes": (one_class,)}
-
-
-def test_a_model_that_lacks_something_is_refused_in_words():
-    for said, models in odd_models().items():
-        for odd in models:
-            with pytest.raises(StorageError, match=said):
-                load_from_stranger(dumps(odd), "odd.skops")
-
-
-def test_what_a_visitor_with_a_model_takes_home_is_made_of_that_model(monkeypatch, tmp_path):
-    X, y = make_moons(60, noise=0.2, random_state=0)
-    svc = SVC(C=3.0).fit(X, y)
-    (tmp_path / "mine.skops").write_bytes(dumps(svc))
-    made: dict = {}
-    monkeypatch.setattr(
-        parts, "_download", lambda label, make, *_: made.setdefault(label, make)
-    )  # fmt: skip
-    app = AppTest.from_file(str(ROOT / "app.py"), default_timeout=60)
-    app.session_state[model._MODEL] = model.Model(svc, "digest", "mine.skops")
-    app.switch_page(PAGE)
-    app.query_params.update({"data": "two_moons", "n": "80", "methods": "svtree"})
-    run(app)
-    taken = kmviz.load(made["Estimator (.skops)"]())  # as a download: after the run
-    assert taken.machine_.n_vectors == len(svc.support_)
-    monkeypatch.chdir(tmp_path)
-    names: dict = {}
-    exec(made["Python"](), names)
-    assert names["fast"].machine_.n_vectors == len(svc.support_)
-
-
-def test_what_was_measured_outlives_its_place_on_the_shelf(monkeypatch):
-    monkeypatch.setattr(work._shared, "most", 1)
-    made: dict = {}
-    monkeypatch.setattr(parts, "_download", lambda label, make, *_: made.update({label: make}))
-    measure = compare.measured
-
-    def displaced(known, names):
-        table = measure(known, names)
-        compare._measurements.get("another problem", dict)  # as a visitor beside this one would
-        return table
-
-    monkeypatch.setattr(compare, "measured", displaced)
-    open_page(PAGE, data="two_moons", n=80, methods="svtree")
-    assert kmviz.load(made["Estimator (.skops)"]())
-
-
-def test_what_is_let_go_while_others_measure_is_still_there_for_its_page(monkeypatch):
-    made = {}
-    monkeypatch.setattr(work, "_shared", work.Kept(1))  # each thing displaces all others
-    monkeypatch.setattr(parts, "_download", lambda label, make, *_: made.update({label: make}))
-    page = open_page(PAGE, data="banana", n=200, methods="linear_svc")
-    assert page.dataframe[1].value.index.tolist() == ["exact", "linear_svc"]
-    assert len(made["Estimator (.skops)"]()) > 1_000
 
 
 def test_no_two_columns_of_the_table_have_one_title():

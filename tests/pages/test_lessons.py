@@ -125,7 +125,7 @@ def test_ending_a_lesson_keeps_the_view_and_clears_the_url():
 def test_a_lesson_that_does_not_exist_is_none(params):
     app = open_page(**params)
     assert not app.radio
-    assert not app.session_state["kmviz.kept"]["lesson"]
+    assert not app.session_state["lesson"]
 
 
 @pytest.mark.parametrize(("part", "shown"), [("99", 2), ("0", 1), ("two", 1), ("1.5", 1)])

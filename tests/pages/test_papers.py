@@ -6,6 +6,7 @@ import pytest
 import kmviz
 from kmviz.charts.verdicts import beside, coloured, summary, verdicts
 from kmviz.ui import papers
+from kmviz.views.controls import CONTROLS
 from tests.pages.helpers import metric, open_page, run
 
 PAGE = "pages/7_Papers.py"
@@ -14,7 +15,7 @@ PAGE = "pages/7_Papers.py"
 def test_every_stored_table_opens_with_its_command():
     app = open_page(PAGE)
     names = papers.names()
-    assert app.session_state["table"] == papers.FIRST
+    assert app.session_state["table"] == CONTROLS["table"].default
     for name in (names[0], names[-1]):
         app.selectbox(key="table").set_value(name)
         run(app)
@@ -29,7 +30,7 @@ def test_every_stored_table_opens_with_its_command():
 def test_a_table_in_the_url_opens_and_a_wrong_one_does_not():
     names = papers.names()
     assert open_page(PAGE, table=names[-1]).session_state["table"] == names[-1]
-    assert open_page(PAGE, table="nothing").session_state["table"] == papers.FIRST
+    assert open_page(PAGE, table="nothing").session_state["table"] == CONTROLS["table"].default
 
 
 @pytest.mark.parametrize("name", papers.names())
@@ -74,7 +75,7 @@ def test_the_page_has_no_controls_that_change_nothing():
     app = open_page(PAGE, data="two_moons", C=3)
     keys = {widget.key for widget in (*app.selectbox, *app.select_slider, *app.number_input)}
     assert keys == {"table"}
-    assert app.session_state["kmviz.kept"]["data"] == "two_moons", "kept for the other pages"
+    assert app.session_state["data"] == "two_moons", "kept for the other pages"
 
 
 def test_a_ratio_to_a_time_too_short_to_measure_can_be_shown():
@@ -83,7 +84,7 @@ def test_a_ratio_to_a_time_too_short_to_measure_can_be_shown():
 
 
 def test_the_list_of_tables_says_which_method_each_is_of():
-    titles = papers.own()["table"].words
+    titles = papers.entries()
     assert titles["svtree_accuracy"].startswith("Support vector tree: ")
     assert titles["falk_small"].startswith("Local models: ")
     assert not papers.stored("nsv_table_1").title.startswith("Nearest")

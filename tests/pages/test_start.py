@@ -8,7 +8,9 @@ from sklearn.svm import SVC
 from kmviz import lessons
 from kmviz.charts import wire
 from kmviz.kernels import RBF, Linear, Normalized, Polynomial, Sigmoid
-from kmviz.ui import problem, start, start_views
+from kmviz.ui import start, start_views
+from kmviz.views import problem
+from kmviz.views.controls import SHARED
 from tests.pages.helpers import live_arrays, live_at, live_layers, metric, open_page, run
 
 
@@ -24,8 +26,8 @@ def plain():
 
 
 def chosen(app):
-    """Every choice, drawn by a widget or not."""
-    return app.session_state["kmviz.kept"]
+    """Every shared choice, drawn by a widget or not."""
+    return {name: app.session_state[name] for name in SHARED}
 
 
 def fast_lines(app):

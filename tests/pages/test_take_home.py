@@ -9,7 +9,8 @@ from streamlit.testing.v1 import AppTest
 import kmviz
 from kmviz import datasets
 from kmviz.cli.main import main
-from kmviz.ui import parts, state
+from kmviz.ui import parts
+from kmviz.ui.shell import url
 from kmviz.ui.upload import Upload
 from tests.pages.helpers import ROOT, run
 
@@ -44,7 +45,7 @@ def test_code_and_estimator_take_the_visitors_own_rows(page, table, monkeypatch,
     )  # fmt: skip
     app = AppTest.from_file(str(ROOT / "app.py"), default_timeout=60)
     data, encoder = datasets.encode_table(table)
-    app.session_state[state.UPLOAD] = Upload(data, encoder, table.name, "digest")
+    app.session_state[url.UPLOAD] = Upload(data, encoder, table.name, "digest")
     app.switch_page(f"pages/{PAGES[page]}_{page}.py")
     app.query_params["data"], app.query_params["pair"] = "upload", "ash-tree-oak"
     run(app)

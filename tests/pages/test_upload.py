@@ -6,11 +6,13 @@ import weakref
 import numpy as np
 import pytest
 from sklearn.svm import SVC
+from streamlit.runtime.caching import clear_session_resource_cache
 from streamlit.testing.v1 import AppTest
 
 from kmviz.datasets import encode_table
 from kmviz.io.storage import dumps
-from kmviz.ui import parts, state
+from kmviz.ui import parts
+from kmviz.ui.shell import url
 from kmviz.ui.upload import Upload
 from tests.pages.helpers import ROOT, run
 
@@ -29,7 +31,7 @@ def table(tmp_path):
 def opened(table, page="app.py"):
     data, encoder = encode_table(table)
     app = AppTest.from_file(str(ROOT / "app.py"), default_timeout=60)
-    app.session_state[state.UPLOAD] = Upload(data, encoder, table.name, "digest")
+    app.session_state[url.UPLOAD] = Upload(data, encoder, table.name, "digest")
     if page != "app.py":
         app.switch_page(page)
     app.query_params["data"] = "upload"
@@ -44,6 +46,7 @@ def test_nothing_made_of_an_upload_outlives_its_session(page, table, monkeypatch
     rows = weakref.ref(data().X_train)
     assert rows() is not None
     del app
+    clear_session_resource_cache("test session id")  # as Streamlit does where a socket closes
     gc.collect()
     assert data() is None
     assert rows() is None

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from kmviz import datasets
-from kmviz.ui.problem import fit
+from kmviz.views.problem import fit
 
 
 @pytest.mark.parametrize("kernel", ["linear", "poly", "rbf", "poly_normalized"])

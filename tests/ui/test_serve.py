@@ -2,7 +2,7 @@
 
 import pytest
 
-from kmviz.ui import serve
+from kmviz.ui.runtime import serve
 
 
 class EnoughError(Exception):

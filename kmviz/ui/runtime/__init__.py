@@ -1,0 +1,1 @@
+"""Slow jobs and what is cached of them."""

@@ -4,8 +4,11 @@ import subprocess
 import sys
 
 import pytest
+from sklearn.datasets import make_moons
+from sklearn.svm import SVC, SVR
 from streamlit.testing.v1 import AppTest
 
+import kmviz
 from kmviz.cli import app, compile as compiling
 from kmviz.cli.main import main
 from kmviz.io import places
@@ -17,8 +20,8 @@ MAIN = sys.modules["__main__"]
 class Server:
     """Stands in for the server: notes the command, and whether it was ended."""
 
-    def __init__(self, command):
-        self.command, self.is_ended = command, False
+    def __init__(self, command, env):
+        self.command, self.env, self.is_ended = command, env, False
 
     def __enter__(self):
         return self
@@ -37,8 +40,9 @@ class Server:
 def started(monkeypatch):
     servers = []
     monkeypatch.setattr(
-        app.subprocess, "Popen", lambda command: servers.append(Server(command)) or servers[-1]
-    )
+        app.subprocess, "Popen",
+        lambda command, env: servers.append(Server(command, env)) or servers[-1],
+    )  # fmt: skip
     return servers
 
 
@@ -46,7 +50,7 @@ def test_it_starts_the_app_on_this_machine_only(started, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     assert main(["-q", "app"]) == 0
     command = started[0].command
-    assert command[:3] == [sys.executable, "-m", "kmviz.ui.serve"]
+    assert command[:3] == [sys.executable, "-m", "kmviz.ui.runtime.serve"]
     assert command[3] == str(places.app_folder() / "app.py")
     assert command[4:] == ["--server.port", "8501", "--server.address", "localhost"]
 
@@ -115,3 +119,38 @@ def test_the_module_form_is_the_same_command():
         [sys.executable, "-m", "kmviz", "--version"], capture_output=True, text=True, check=True
     )
     assert said.stdout == f"kmviz {__import__('kmviz').__version__}\n"
+
+
+@pytest.fixture
+def model(tmp_path):
+    """A stored classifier and a table with its columns."""
+    X, y = make_moons(60, noise=0.1, random_state=0)
+    kmviz.save(SVC().fit(X, y), tmp_path / "moons.skops")
+    rows = [f"{a:.6f},{b:.6f},{label}" for (a, b), label in zip(X, y, strict=True)]
+    (tmp_path / "rows.csv").write_text("\n".join(["a,b,class", *rows]) + "\n")
+    return str(tmp_path / "moons.skops"), str(tmp_path / "rows.csv")
+
+
+def test_the_server_learns_of_a_model_and_its_rows(started, model):
+    assert main(["-q", "app", "--model", model[0], "--data", model[1]]) == 0
+    assert (started[0].env["KMVIZ_MODEL"], started[0].env["KMVIZ_ROWS"]) == model
+
+
+def test_a_model_without_rows_is_refused_and_says_what_is_missing(started, model, capsys):
+    assert main(["-q", "app", "--model", model[0]]) == 2
+    assert "give a table with the model's columns" in capsys.readouterr().err
+    assert not started
+
+
+def test_rows_without_a_model_are_refused(started, model, capsys):
+    assert main(["-q", "app", "--data", model[1]]) == 2
+    assert "give the model too, with --model" in capsys.readouterr().err
+    assert not started
+
+
+def test_a_regressor_is_refused_in_words(started, model, tmp_path, capsys):
+    X, y = make_moons(60, random_state=0)
+    kmviz.save(SVR().fit(X, y), tmp_path / "numbers.skops")
+    assert main(["-q", "app", "--model", str(tmp_path / "numbers.skops"), "--data", model[1]]) == 2
+    assert "holds a SVR, which predicts numbers" in capsys.readouterr().err
+    assert not started

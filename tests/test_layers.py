@@ -325,10 +325,10 @@ def test_private_names_of_ones_own_pass(module, source):
 ROOMS = {
     "root": (600, 4),
     "cli": (1_500, 17),
-    "datasets": (2_000, 13),
+    "datasets": (1_950, 12),
     "evaluation": (2_300, 15),
     "charts": (3_700, 20),
-    "io": (2_000, 14),
+    "io": (1_650, 12),
     "lessons": (250, 1),
     "loops": (4_400, 33),
     "machines": (2_300, 17),

@@ -96,7 +96,7 @@ def run(options: argparse.Namespace, console: Console) -> int:
 def _read(options: argparse.Namespace, memory: int | None, console: Console) -> Given:
     """Read the data; refuse what does not fit, and say what takes every row."""
     try:
-        given = data_command.read(options, memory and memory // FILE_SHARE)
+        given = data_command.read(options, max(memory // FILE_SHARE, 1) if memory else None)
     except TooLarge as error:
         raise BadInput(f"{error} {EVERY_ROW}") from error
     rows, columns = given.data.X_train.shape

@@ -5,6 +5,7 @@ from __future__ import annotations
 import inspect
 import io
 from dataclasses import dataclass
+from functools import lru_cache
 from importlib import import_module
 from itertools import cycle
 from typing import Any
@@ -125,7 +126,7 @@ def stored(name: str) -> Stored:
     return _read(name, path.stat().st_mtime_ns)
 
 
-@st.cache_data(max_entries=64, show_spinner=False)
+@lru_cache(maxsize=64)
 def _read(name: str, changed: int) -> Stored:
     text = (FOLDER / f"{name}.csv").read_text("utf-8")
     head = [line[1:].strip() for line in text.splitlines() if line.startswith("#")]

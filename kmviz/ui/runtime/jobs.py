@@ -154,12 +154,12 @@ def _is_usable(job: Job) -> bool:
     return not job.has_failed
 
 
-@st.cache_resource(max_entries=320, show_spinner=False, validate=_is_usable)
+@st.cache_resource(max_entries=240, show_spinner=False, validate=_is_usable)
 def _shared(name: str, _make: Callable[[], Any]) -> Job:
     return Job(_make)
 
 
-@st.cache_resource(max_entries=48, show_spinner=False, validate=_is_usable)
+@st.cache_resource(max_entries=32, show_spinner=False, validate=_is_usable)
 def _shared_large(name: str, _make: Callable[[], Any]) -> Job:
     return Job(_make)
 

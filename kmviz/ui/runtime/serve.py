@@ -84,9 +84,9 @@ def _give_back(trim: Callable[[int], int]) -> None:
 
 
 def compute_openings() -> None:
-    """Compute what each page opens with, and with MNIST: data, SVM, fitted method and study."""
-    for page in menu.PAGES:
-        for view in ({}, MNIST) if page.opening else ():
+    """Compute what each page opens with, then with MNIST: data, SVM, fitted method and study."""
+    for view in ({}, MNIST):
+        for page in (one for one in menu.PAGES if one.opening):
             try:
                 jobs.in_background(partial(compute_opening, page, view))
             except Exception:  # a visitor of that page meets it, and is told

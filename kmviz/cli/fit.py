@@ -19,11 +19,11 @@ from kmviz.cli.threads import interruptibly
 from kmviz.datasets import Dataset
 from kmviz.datasets.record import TooLarge
 from kmviz.evaluation.accelerate import accelerate
-from kmviz.evaluation.catalogue import settings
 from kmviz.io.storage import readable_bytes
 from kmviz.io.table import TableClassifier
 from kmviz.io.whole import written_whole
 from kmviz.methods import progress
+from kmviz.methods.register import settings
 
 #: Methods that train no machine on all rows.
 LOCAL = ("falk", "falk_100", "knnsvm")

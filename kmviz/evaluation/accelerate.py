@@ -16,25 +16,25 @@ from sklearn.frozen import FrozenEstimator
 from sklearn.model_selection import FixedThresholdClassifier, TunedThresholdClassifierCV
 from sklearn.utils import _safe_indexing
 
-from kmviz.evaluation.catalogue import is_certified
 from kmviz.evaluation.cost import TIMED_ROWS, seconds_per_query
-from kmviz.evaluation.faithful import known_vectors, refuse_unlike
-from kmviz.evaluation.joined import quickened
-from kmviz.evaluation.row_checks import doubt_about, doubt_about_copies
-from kmviz.evaluation.trial import Trial, tried, warn_few_rows, warn_of_rows
-from kmviz.evaluation.values import Asked, fastest_values
-from kmviz.machines.inside import joins_several
+from kmviz.evaluation.faithful import known_vectors, refuse_rows
+from kmviz.evaluation.row_checks import doubt_about_copies
+from kmviz.evaluation.trial import Request, Trial, warn_of_rows
+from kmviz.evaluation.value_trial import ValueTrial
+from kmviz.machines.inside import joins_several, replaced
 from kmviz.machines.unwrap import chain, last_step
 from kmviz.methods import progress
-from kmviz.methods.exact import ExactClassifier
+from kmviz.methods.exact import ExactClassifier, ExactRegressor
 from kmviz.methods.promise import Promise, group_rows, warn_of_promise
-from kmviz.methods.register import METHODS
 
 #: Times faster than the model's own `predict` below which the model itself is returned.
 WORTH = 1.05
 
 #: Models whose class does not change where the score of the machine inside is 0.
 OWN_THRESHOLD = (FixedThresholdClassifier, TunedThresholdClassifierCV)
+
+#: Values of joined machines that differ by no more, as a share of the largest, are the same.
+ROUNDING = 1e-9
 
 #: Share of the support vectors among X from which on X counts as rows of the training.
 TRAINING_SHARE = 0.05
@@ -147,10 +147,9 @@ def accelerate(
         fitted = with_threshold(fitted, X, threshold)
     if joins_several(fitted):
         return _of_several(fitted, X, method, queries)
-    if is_regressor(last_step(fitted)) or target == "score":
-        asked = Asked(max_disagreement, confidence, tolerance, queries, random_state)
-        return _of_values(fitted, X, method, asked)
-    return _of_labels(fitted, X, method, max_disagreement, confidence, queries, random_state)
+    has_values = is_regressor(last_step(fitted)) or target == "score"
+    request = Request(max_disagreement, confidence, queries, random_state, tolerance)
+    return _of_one(fitted, X, method, request, ValueTrial if has_values else Trial)
 
 
 def _refuse_targets(
@@ -211,20 +210,12 @@ def with_threshold(fitted: Any, X: Any, threshold: float) -> Any:
     return moved.fit(X, fitted.predict(X))
 
 
-def _of_values(fitted: Any, X: Any, method: str, asked: Asked) -> Any:
-    """A regressor, or a model whose scores are wanted."""
-    found = fastest_values(fitted, X, method, asked)
-    if found.doubt:
-        warn_of_rows(found.doubt)
-    elif found.is_few:
-        warn_few_rows(asked.rate, asked.confidence, found.distinct, "values")
-    if method == "auto" and found.fast.promise_.faster < WORTH:
-        return _as_it_is(fitted, found.name, found.fast.promise_.faster, asked.queries)
-    return found.fast
-
-
 def _of_several(fitted: Any, X: Any, method: str, queries: str) -> Any:
-    """A model that joins machines: a copy with fast ones, if that is faster."""
+    """A model that joins machines: a copy with fast ones, if that is faster.
+
+    The model's own code joins their answers. They are computed in float64: where a mean or a
+    maximum decides, no sign alone settles it.
+    """
     if method not in ("auto", "exact"):
         raise ValueError(
             f"{type(fitted).__name__} joins the answers of several machines, and these must be "
@@ -234,47 +225,45 @@ def _of_several(fitted: Any, X: Any, method: str, queries: str) -> Any:
     if doubt := doubt_about_copies(group):
         warn_of_rows(doubt)
     progress.report(0.1, "reading its machines")
-    fast, checked = quickened(fitted, X)
+    fast = replaced(fitted, exact_machine)
+    fast.original_ = fitted
+    own = np.asarray(fitted.predict(X))
+    rounding = ROUNDING * (1.0 + float(np.abs(own).max())) if is_regressor(fitted) else 0.0
+    refuse_rows(fitted, fast.predict(X), own, rounding)
     rows = _safe_indexing(X, slice(TIMED_ROWS[queries]))
-    given, own = (seconds_per_query(way.predict, rows, queries) for way in (fitted, fast))
-    faster = given / own
+    given, seconds = (seconds_per_query(way.predict, rows, queries) for way in (fitted, fast))
+    faster = given / seconds
     if method == "auto" and faster < WORTH:
         return _as_it_is(fitted, "exact machines inside", faster, queries)
     distinct = len(np.unique(group))
-    fast.promise_ = Promise(0.0, 1.0, 0, checked=checked, distinct=distinct, faster=faster)
+    fast.promise_ = Promise(0.0, 1.0, 0, checked=len(own), distinct=distinct, faster=faster)
     return fast
 
 
-def _of_labels(
-    fitted: Any, X: Any, method: str, max_disagreement: float, confidence: float, queries: str,
-    random_state: int | None,
-) -> Any:  # fmt: skip
-    """A model of labels: the fastest candidate that keeps them."""
-    names = _names(method)
-    frozen = FrozenEstimator(fitted)
-    exact = ExactClassifier(frozen).fit(X)
-    labels = np.asarray(fitted.predict(X))
-    refuse_unlike(exact, X, labels)
-    rows = exact.machine_rows(X)
-    group = group_rows(rows)
-    doubt = doubt_about(rows, group, fitted, exact.machines_)
-    if doubt:
-        warn_of_rows(doubt)
-    else:
-        _warn_of_training_rows(exact, X)
-    trial = Trial(
-        frozen, exact, X, labels, max_disagreement, confidence, queries, random_state, group
-    )
-    if is_certified(method):
-        best = trial.certify(method)
-    else:
-        safe = trial.fastest_certified()
-        wanted = [] if doubt else names
-        tested = [name for name in wanted if name == method or trial.fits(name)]
-        best = trial.fastest_kept(tested, safe)
-    faster = trial.given_seconds / best.seconds
+def exact_machine(machine: Any) -> Any:
+    """Return the exact machine of a fitted SVM or kernel ridge, which answers as it does."""
+    row: Any = np.zeros((1, machine.n_features_in_))
+    if hasattr(machine, "feature_names_in_"):
+        import pandas as pd
+
+        row = pd.DataFrame(row, columns=machine.feature_names_in_)
+    cls = ExactRegressor if is_regressor(machine) else ExactClassifier
+    return cls(FrozenEstimator(machine), dtype="float64").fit(row)
+
+
+def _of_one(fitted: Any, X: Any, method: str, request: Request, trial_class: type[Trial]) -> Any:
+    """A model of one machine, or of one for each pair: the fastest candidate that keeps it."""
+    if method not in ("auto", *(known := trial_class.known(fitted))):
+        raise ValueError(f"method must be 'auto' or one of {', '.join(known)}; got {method!r}.")
+    trial = trial_class(fitted, X, request)
+    if trial.doubt:
+        warn_of_rows(trial.doubt)
+    elif trial_class is Trial:
+        _warn_of_training_rows(trial.exact, X)
+    best = trial.best(method)
+    faster = trial.own_seconds / best.seconds
     if method == "auto" and faster < WORTH:
-        return _as_it_is(fitted, best.name, faster, queries)
+        return _as_it_is(fitted, best.name, faster, request.queries)
     best.classifier.promise_ = replace(cast(Promise, best.promise), faster=faster)
     return best.classifier
 
@@ -303,13 +292,3 @@ def _warn_of_training_rows(exact: ExactClassifier, X: Any) -> None:
             "more surely than new ones, and the promise would be too good. If equal rows are "
             "natural, as among few categories, the promise holds."
         )
-
-
-def _names(method: str) -> tuple[str, ...]:
-    """Return the methods to be tried on held-out rows."""
-    if method == "auto":
-        return tried(certified=False)
-    known = [one.name for m in METHODS if m.keeps_machine for one in m.settings]
-    if method not in known:
-        raise ValueError(f"method must be 'auto' or one of {', '.join(known)}; got {method!r}.")
-    return (method,)

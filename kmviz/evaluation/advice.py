@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import pandas as pd
 
-from kmviz.evaluation.catalogue import is_certified, title_of
+from kmviz.evaluation.catalogue import title_of
 from kmviz.evaluation.peers import PEERS
+from kmviz.methods.register import is_certified
 
 #: Accuracy that a plainer model may lose and still count as good as the exact machine.
 AS_GOOD = 0.002

@@ -12,7 +12,7 @@ from sklearn.pipeline import Pipeline
 from sklearn.utils import _safe_indexing, check_random_state
 from sklearn.utils.validation import _num_samples, check_is_fitted
 
-from kmviz.evaluation.fidelity import disagreement
+from kmviz.evaluation.cost import disagreement
 from kmviz.io.table import TableClassifier
 
 

@@ -9,7 +9,7 @@ from typing import Any
 from sklearn.base import clone
 
 from kmviz.evaluation.peers import PEERS, Peer, installed
-from kmviz.methods.register import METHODS, Setting, method_offering, setting
+from kmviz.methods.register import Setting, method_offering, setting, settings, usual
 
 Methods = Mapping[str, Any] | Iterable[Any]
 
@@ -30,16 +30,6 @@ def offered() -> list[str]:
     return [*settings(), *PEERS]
 
 
-def settings() -> list[str]:
-    """Return the names of the settings that the methods of the register offer."""
-    return [one.name for method in METHODS for one in method.settings]
-
-
-def usual() -> list[str]:
-    """Return the names of the settings that are compared unasked."""
-    return [one.name for method in METHODS for one in method.settings if one.is_usual]
-
-
 def title_of(name: str) -> str:
     """Return how a setting or a peer is called in tables; the name itself if it is neither."""
     known = setting(name) or PEERS.get(name)
@@ -50,12 +40,6 @@ def family_of(name: str) -> str:
     """Return the family that a setting or a peer is drawn with."""
     method = method_offering(name)
     return method.family if method else OTHERS
-
-
-def is_certified(name: str) -> bool:
-    """Whether a proof, not a sample, keeps the answers (those of "exact" up to rounding)."""
-    method = method_offering(name)
-    return method is not None and method.certified
 
 
 def resolve(methods: Methods | None = None) -> dict[str, Any]:

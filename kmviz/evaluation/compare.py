@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import time as clock
 from collections.abc import Callable, Iterator, Mapping
 from typing import Any
 
@@ -15,8 +14,15 @@ from sklearn.metrics import accuracy_score
 from sklearn.pipeline import Pipeline, make_pipeline
 
 from kmviz.evaluation.catalogue import Methods, resolve
-from kmviz.evaluation.cost import Decide, batch_seconds, one_thread, single_seconds, step_summary
-from kmviz.evaluation.fidelity import disagreement
+from kmviz.evaluation.cost import (
+    Decide,
+    batch_seconds,
+    disagreement,
+    one_thread,
+    run_timed,
+    single_seconds,
+    step_summary,
+)
 from kmviz.evaluation.peers import Peer
 from kmviz.evaluation.reference import Reference, baseline, reference
 from kmviz.io import storage
@@ -141,10 +147,8 @@ def trained(method: Any, ref: Reference) -> tuple[Any, float]:
             estimator.set_params(estimator=clone(ref.given))
     elif isinstance(ref.fitted, Pipeline) and "estimator" not in estimator.get_params(deep=False):
         estimator = make_pipeline(clone(ref.fitted[:-1]), estimator)
-    start = clock.process_time()
-    with one_thread():
-        estimator.fit(ref.X_train, ref.y_train)
-    return estimator, shared + clock.process_time() - start
+    _, seconds = run_timed(lambda: estimator.fit(ref.X_train, ref.y_train))
+    return estimator, shared + seconds
 
 
 def _unfitted(method: Any, ref: Reference) -> Any:
@@ -263,9 +267,7 @@ class Bench:
 
 def _batch_size(svc: Decide, X: Any, seconds: float) -> int:
     """As many rows as keep one batch of the slowest way near `seconds`."""
-    start = clock.process_time()
-    svc(X[:50])
-    per_query = (clock.process_time() - start) / min(50, len(X))
+    per_query = run_timed(lambda: svc(X[:50]))[1] / min(50, len(X))
     return int(np.clip(seconds / max(per_query, 1e-9), 100, 2_000))
 
 

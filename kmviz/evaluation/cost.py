@@ -1,4 +1,4 @@
-"""The cost model used everywhere.
+"""What a query costs, and how often its answer differs: the measures used everywhere.
 
 Two measures. *Kernel values per query* do not depend on the machine: `steps`, and honestly
 `steps + overhead_`. *Time* is CPU time on one thread, the minimum of repeats, and is only ever
@@ -18,6 +18,7 @@ from sklearn.utils.validation import _num_samples
 from threadpoolctl import ThreadpoolController
 
 from kmviz.loops import threads
+from kmviz.methods.promise import interval
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -39,6 +40,14 @@ def one_thread() -> Iterator[None]:
 def _pools() -> ThreadpoolController:
     """Return the BLAS of this process: to look for it takes as long as a short timing."""
     return ThreadpoolController()
+
+
+def run_timed(call: Callable[[], Any]) -> tuple[Any, float]:
+    """Return what a call returns, and the CPU seconds that it took on one thread."""
+    with one_thread():
+        start = time.process_time()
+        result = call()
+        return result, time.process_time() - start
 
 
 def cpu_seconds(
@@ -149,4 +158,25 @@ def step_summary(steps: Any, m: int, overhead: float = 0.0) -> dict[str, float]:
         "steps_median": float(np.median(steps)),
         "speedup": m / max(mean, 1e-12),
         "honest_speedup": m / max(mean + overhead, 1e-12),
+    }
+
+
+def disagreement(answers: Any, exact: Any, confidence: float = 0.95) -> dict[str, float]:
+    """Count differing answers, with the two-sided Clopper-Pearson interval of their rate.
+
+    Examples
+    --------
+    >>> from kmviz.evaluation.cost import disagreement
+    >>> disagreement([1, 1, -1], [1, -1, -1])["disagreements"]
+    1
+    """
+    differ = int(np.sum(np.asarray(answers) != np.asarray(exact)))
+    rows = len(np.asarray(exact))
+    low, high = interval(differ, rows, confidence)
+    return {
+        "disagreements": differ,
+        "queries": rows,
+        "disagreement": differ / rows,
+        "disagreement_low": low,
+        "disagreement_high": high,
     }

@@ -6,7 +6,6 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.utils.validation import _num_samples
 
 from kmviz.methods.base import dense
 
@@ -38,18 +37,40 @@ def refuse_unlike(exact: Any, X: Any, labels: NDArray[Any]) -> None:
     ReadingError
         Where even one row differs.
     """
-    answers = exact.predict(X)
-    wrong = np.flatnonzero(np.asarray(answers) != np.asarray(labels))
+    refuse_rows(exact.estimator_, exact.predict(X), labels)
+
+
+def refuse_rows(model: Any, answers: Any, own: Any, tolerance: float = 0.0) -> None:
+    """Refuse a model of which the machines, as they were read, answer a row otherwise.
+
+    Parameters
+    ----------
+    answers, own : arrays of length n
+        The answers of the reading, and the model's own.
+    tolerance : float
+        Numbers that differ by no more are the same.
+    """
+    wrong = rows_unlike(answers, own, tolerance)
     if not len(wrong):
         return
-    some = ", ".join(f"{row} ({answers[row]!s} for {labels[row]!s})" for row in wrong[:NAMED])
+    some = ", ".join(f"{row} ({answers[row]!s} for {own[row]!s})" for row in wrong[:NAMED])
     raise ReadingError(
-        f"Read as a kernel machine, this {type(exact.estimator_).__name__} answers {len(wrong):,} "
-        f"of {_num_samples(X):,} rows otherwise than its own predict: rows {some}"
+        f"Read as a kernel machine, this {type(model).__name__} answers {len(wrong):,} of "
+        f"{len(own):,} rows otherwise than its own predict: rows {some}"
         f"{' and others' if len(wrong) > NAMED else ''}. It applies a threshold, a step or a rule "
         "that the machine inside does not hold, so a promise would be about another model. Give "
         "the estimator whose predict is the machine's own, and apply the rest to its answers."
     )
+
+
+def rows_unlike(answers: Any, own: Any, tolerance: float = 0.0) -> NDArray[np.intp]:
+    """Return the rows whose answers differ, numbers by more than a tolerance."""
+    answers, own = np.asarray(answers), np.asarray(own)
+    if answers.shape != own.shape:
+        return np.arange(min(len(answers), len(own)))
+    if tolerance:
+        return np.flatnonzero(np.abs(answers - own) > tolerance)
+    return np.flatnonzero(answers != own)
 
 
 def known_vectors(exact: Any, X: Any) -> float:

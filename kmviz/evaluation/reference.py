@@ -7,7 +7,6 @@ slower and would flatter every method.
 
 from __future__ import annotations
 
-import time
 from copy import copy
 from dataclasses import dataclass, field
 from typing import Any
@@ -20,7 +19,7 @@ from sklearn.frozen import FrozenEstimator
 from sklearn.svm import SVC, NuSVC
 from sklearn.utils.validation import check_is_fitted
 
-from kmviz.evaluation.cost import Decide, one_thread
+from kmviz.evaluation.cost import Decide, run_timed
 from kmviz.evaluation.faithful import refuse_unlike
 from kmviz.kernels import is_known
 from kmviz.machines.named import string_kernel
@@ -87,10 +86,7 @@ def reference(estimator: Any, X_train: Any, y_train: Any) -> Reference:
         return trained_reference(given, given.estimator, X_train, y_train)
     if is_fitted(given):
         return trained_reference(FrozenEstimator(given), given, X_train, y_train)
-    start = time.process_time()
-    with one_thread():
-        fitted = clone(given).fit(X_train, y_train)
-    seconds = time.process_time() - start
+    fitted, seconds = run_timed(lambda: clone(given).fit(X_train, y_train))
     return trained_reference(given, fitted, X_train, y_train, seconds)
 
 

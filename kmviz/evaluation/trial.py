@@ -1,7 +1,11 @@
-"""A trial of fast methods on the rows of `accelerate`: some calibrate, the others decide."""
+"""A trial of fast methods on the rows of `accelerate`: some rows calibrate, the others prove.
+
+`Trial` promises labels, its subclass in `value_trial` numbers.
+"""
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from itertools import count
 from typing import Any, cast
@@ -9,42 +13,58 @@ from typing import Any, cast
 import numpy as np
 from numpy.typing import NDArray
 from scipy.sparse import issparse
+from sklearn.frozen import FrozenEstimator
 from sklearn.utils import _safe_indexing, check_random_state
 from sklearn.utils.validation import _num_samples
 
 from kmviz.evaluation.cost import TIMED_ROWS, one_thread, seconds_per_query
+from kmviz.evaluation.faithful import refuse_rows, rows_unlike
 from kmviz.evaluation.reference import largest
+from kmviz.evaluation.row_checks import doubt_about
 from kmviz.kernels import Linear, is_known
 from kmviz.methods import progress
 from kmviz.methods.anytime.basis import NotMercerError
 from kmviz.methods.anytime.spectral import quadratic
 from kmviz.methods.exact import ExactClassifier
-from kmviz.methods.nsv import NSVClassifier
 from kmviz.methods.nsv.tables import known_form
 from kmviz.methods.promise import (
     NotProvedError,
     Promise,
     deal_groups,
-    distinct_misses,
+    group_rows,
     rows_needed,
-    upper_bound,
     warn_of_promise,
 )
-from kmviz.methods.register import METHODS, method_of, offered
+from kmviz.methods.register import METHODS, is_certified, method_of, offered
 
 #: A candidate that takes longer for so few rows than a certified one for all is not looked at.
 FEW_ROWS = 16
 
 
-def tried(certified: bool) -> tuple[str, ...]:
-    """Return what is tried unasked: kept by a proof, or as good as held-out rows show it to be."""
-    methods = [method for method in METHODS if method.certified == certified]
-    return tuple(one.name for method in methods for one in method.settings if one.is_tried)
+@dataclass(frozen=True)
+class Request:
+    """What `accelerate` was called with.
+
+    Attributes
+    ----------
+    rate, confidence : float
+        At most this share of the answers may differ, with this confidence.
+    queries : {"batch", "single"}
+    random_state : int or None
+    tolerance : float or None
+        How far a value may be off.
+    """
+
+    rate: float
+    confidence: float
+    queries: str
+    random_state: int | None
+    tolerance: float | None = None
 
 
 @dataclass(frozen=True)
 class Candidate:
-    """A calibrated method, its CPU seconds a query, and its promise once rows have decided."""
+    """A calibrated method, its CPU seconds a query, and its promise once rows have proved it."""
 
     name: str
     classifier: Any
@@ -53,162 +73,243 @@ class Candidate:
 
 
 class Trial:
-    """The rows of a trial, split once: some calibrate, the others decide."""
+    """The rows of a trial, dealt once, and the model's own answers to them.
 
-    def __init__(
-        self, frozen: Any, exact: ExactClassifier, X: Any, labels: Any, rate: float,
-        confidence: float, queries: str, random_state: int | None, group: NDArray[np.intp],
-    ) -> None:  # fmt: skip
-        self.frozen, self.exact, self.X, self.labels = frozen, exact, X, labels
-        self.rate, self.confidence, self.queries = rate, confidence, queries
-        self.is_sparse = issparse(exact.machine_rows(_safe_indexing(X, slice(1))))
-        self.distinct = len(np.unique(group))
-        for_all = rows_needed(rate, 1 - (1 - confidence) / len(tried(certified=False)))
-        held = _held_out(self.distinct, for_all)
-        decide, calibrate = deal_groups(group, held, check_random_state(random_state))
-        self.deciding, self.decided = _safe_indexing(X, decide), labels[decide]
-        self.deciding_group = group[decide]
-        self.calibrating, self.known = _safe_indexing(X, calibrate), labels[calibrate]
-        self.given_seconds = self._seconds(frozen.estimator)
-        near = exact.near_zero(X)  # there the model itself answers, which checks no reading
-        self._reading: dict[str, Any] = {
-            "checked": len(labels) - len(near),
-            "distinct": len(np.unique(np.delete(group, near))),
-            "near": len(near),
-        }
+    Parameters
+    ----------
+    fitted : estimator
+        The model as it was handed in.
+    X : array or frame of shape (n, d)
+    request : Request
+
+    Attributes
+    ----------
+    exact : ExactClassifier or ExactRegressor
+        The machine inside, as it was read; it answers all rows as the model does.
+    doubt : str
+        What looks wrong about the rows: no sample of them promises anything. Empty: nothing.
+    """
+
+    #: What a promise counts.
+    what = "answers"
+
+    def __init__(self, fitted: Any, X: Any, request: Request) -> None:
+        self.fitted, self.X, self.request = fitted, X, request
+        self.frozen = FrozenEstimator(fitted)
+        self.exact = self._read()
+        self.own = self.answers(fitted, X)
+        answers = self.answers(self.exact, X)
+        refuse_rows(fitted, answers, self.own, self._rounding())
+        rows = self.exact.machine_rows(X)
+        machines = [engine.machine for engine in self.exact.engines_]
+        self.is_sparse, self.kernel = issparse(rows), machines[0].kernel
+        group = group_rows(rows)
+        self.doubt = doubt_about(rows, group, fitted, machines)
+        self._deal(group)
+        self._reading = self._describe_reading(group)
+        self.own_seconds = self._seconds(fitted)
+
+    def _deal(self, group: NDArray[np.intp]) -> None:
+        request, self.distinct = self.request, len(np.unique(group))
+        tries = len(self.offered(certified=False))
+        need = rows_needed(request.rate, 1 - (1 - request.confidence) / tries)
+        proof, calibration = deal_groups(
+            group, _proof_rows(self.distinct, need), check_random_state(request.random_state)
+        )
+        self.proof_rows, self.proof_answers = _safe_indexing(self.X, proof), self.own[proof]
+        self.proof_group = group[proof]
+        self.calibration_rows = _safe_indexing(self.X, calibration)
+        self.calibration_answers = self.own[calibration]
+
+    def offered(self, certified: bool) -> list[str]:
+        """Return what is tried unasked: kept by a proof, or as good as held-out rows prove it."""
+        methods = [method for method in METHODS if method.certified == certified]
+        return [one.name for method in methods for one in method.settings if one.is_tried]
+
+    @classmethod
+    def known(cls, fitted: Any) -> list[str]:
+        """Return what may be asked for by name."""
+        return [one.name for method in METHODS if method.keeps_machine for one in method.settings]
+
+    def is_certified(self, name: str) -> bool:
+        """Whether a proof, not a sample, keeps a method's answers."""
+        return is_certified(name)
 
     def fits(self, name: str) -> bool:
         """Whether a method is made for the kernel and the rows at hand."""
-        if self.is_sparse and name != "exact":
-            return False
-        kernel = self.exact.machines_[0].kernel
-        if isinstance(kernel, Linear) and name != "exact":
-            return False  # the exact machine is a single product, and certain
+        if name.startswith("exact"):
+            return True
+        if self.is_sparse or isinstance(self.kernel, Linear):
+            return False  # the exact machine of a linear kernel is a single product
         if name in ("nsv_approximate", "nsv_reduced"):
-            return known_form(kernel) is not None
+            return known_form(self.kernel) is not None
         if name == "anytime_spectral":
-            return is_known(kernel) and quadratic(kernel) is not None
+            return is_known(self.kernel) and quadratic(self.kernel) is not None
         return True
 
+    def answers(self, model: Any, X: Any) -> NDArray[Any]:
+        """Return what a model, or what stands in for it, answers."""
+        return np.asarray(model.predict(X))
+
+    def differ(self, answers: NDArray[Any], own: NDArray[Any]) -> NDArray[np.bool_]:
+        """Return which answers count as different from the model's own."""
+        return answers != own
+
+    def best(self, method: str) -> Candidate:
+        """Return the candidate that `accelerate` gives for a method by name, or "auto"."""
+        if self.is_certified(method):
+            return self.certify(method)
+        names = self.offered(certified=False) if method == "auto" else [method]
+        tested = [name for name in names if name == method or self.fits(name)]
+        return self.fastest_promised([] if self.doubt else tested, self.fastest_certified())
+
     def certify(self, name: str) -> Candidate:
-        """A method whose answers a proof keeps; they are compared with the model's all the same."""
+        """Return a method that a proof keeps; its answers are compared with the model's as well."""
         progress.report(0.1, name)
         classifier = self.exact if name == "exact" else self._fitted(name)
-        wrong = np.flatnonzero(classifier.predict(self.X) != self.labels)
-        if len(wrong):
-            raise NotProvedError(
-                f"{name} answers {len(wrong)} of {len(self.labels)} rows otherwise than the model: "
-                "the machine is beyond what float64 can bound. Take method='exact'."
-            )
+        if name != "exact":  # compared when it was read
+            answers = self.answers(classifier, self.X)
+            wrong = rows_unlike(answers, self.own, self._rounding())
+            if len(wrong):
+                raise NotProvedError(
+                    f"{name} answers {len(wrong)} of {len(self.own)} rows otherwise than the "
+                    "model: the machine is beyond what float64 can bound. Take method='exact'."
+                )
         promise = Promise(0.0, 1.0, 0, **self._reading)
         return Candidate(name, classifier, self._seconds(classifier), promise)
 
     def fastest_certified(self) -> Candidate:
-        """The fastest of the certified methods that this machine allows."""
-        found = []
-        for name in tried(certified=True):
-            if self.fits(name):
-                try:
-                    found.append(self.certify(name))
-                except (NotMercerError, NotProvedError):  # the exact machine remains
-                    continue
-        return min(found, key=lambda candidate: candidate.seconds)
+        """Return the fastest of the certified methods that this machine allows."""
+        candidates = []
+        for name in filter(self.fits, self.offered(certified=True)):
+            try:
+                candidates.append(self.certify(name))
+            except (NotMercerError, NotProvedError):  # the exact machine remains
+                continue
+        return min(candidates, key=lambda candidate: candidate.seconds)
 
-    def fastest_kept(self, names: list[str], safe: Candidate) -> Candidate:
-        """The fastest of `names` that keeps the promise on held-out rows, or else `safe`.
+    def fastest_promised(self, names: list[str], fallback: Candidate) -> Candidate:
+        """Return the fastest of `names` that held-out rows bear out, or else `fallback`.
 
         Each try costs confidence: c tries at 1 - (1 - confidence) / c each keep the whole at
         `confidence`, so c is what the rows can bear.
         """
         if not names:
-            return safe
+            return fallback
         tries = self._tries(len(names))
         if not tries:
-            warn_few_rows(self.rate, self.confidence, self.distinct)
-            return safe
-        asked = len(names) == 1  # by name: returned if it keeps the promise, fast or not
+            warn_few_rows(self.request.rate, self.request.confidence, self.distinct, self.what)
+            return fallback
+        by_name = len(names) == 1  # returned if it keeps the promise, fast or not
         promising = []
         for done, name in enumerate(names):
             progress.report(0.2 + 0.5 * done / len(names), name)
-            classifier = self._fitted(name)
-            if not asked and self._is_hopeless(classifier, safe):
-                continue
-            candidate = self._promising(name, classifier)
-            if candidate is not None and (asked or candidate.seconds < safe.seconds):
+            candidate = self._calibrated(name, None if by_name else fallback)
+            if candidate is not None and (by_name or candidate.seconds < fallback.seconds):
                 promising.append(candidate)
-        level = 1 - (1 - self.confidence) / tries
-        decided = [self._decided(candidate, level) for candidate in _first(promising, tries)]
-        kept = [candidate for candidate in decided if candidate is not None]
-        if asked and not kept:
-            self._warn_not_kept(names[0])
-        return min(kept if asked and kept else [*kept, safe], key=lambda c: c.seconds)
+        level = 1 - (1 - self.request.confidence) / tries
+        proved = [self._prove(candidate, level) for candidate in _fastest(promising, tries)]
+        candidates = [candidate for candidate in proved if candidate is not None]
+        if by_name and not candidates:
+            self._warn_not_proved(names[0])
+        return min(
+            candidates if by_name and candidates else [*candidates, fallback],
+            key=lambda candidate: candidate.seconds,
+        )
+
+    def _read(self) -> Any:
+        return ExactClassifier(self.frozen).fit(self.X)
+
+    def _rounding(self) -> float:
+        """Return by how much answers may differ that count as the same."""
+        return 0.0
+
+    def _describe_reading(self, group: NDArray[np.intp]) -> dict[str, Any]:
+        """Return what a promise says of the reading; it checks nothing where rounding decides."""
+        near = self.exact.near_zero(self.X)
+        return {
+            "checked": len(self.own) - len(near),
+            "distinct": len(np.unique(np.delete(group, near))),
+            "near": len(near),
+        }
+
+    def _made(self, name: str) -> Any:
+        made = offered(name)[1].make(largest(self.exact))
+        return made.set_params(estimator=self.frozen)
 
     def _fitted(self, name: str) -> Any:
-        made = offered(name)[1].make(largest(self.exact))
-        classifier = made.set_params(estimator=self.frozen)
         with one_thread():
-            return classifier.fit(self.calibrating)
+            return self._made(name).fit(self.calibration_rows)
 
-    def _is_hopeless(self, classifier: Any, safe: Candidate) -> bool:
-        """Whether a few rows take longer than `safe` takes for all.
+    def _calibrated(self, name: str, fallback: Candidate | None) -> Candidate | None:
+        """Return a candidate, unless its speed or its calibration rows already speak against it.
+
+        NSV can widen its thresholds until it keeps a promise, so nothing speaks against it yet.
+        """
+        classifier = self._fitted(name)
+        if fallback is not None and self._is_hopeless(classifier, fallback):
+            return None
+        answers = self.answers(classifier, self.calibration_rows)
+        misses = np.count_nonzero(self.differ(answers, self.calibration_answers))
+        if misses > self.request.rate * len(answers) and not _proves_rate(classifier):
+            return None
+        return Candidate(name, classifier, self._seconds(classifier), None)
+
+    def _is_hopeless(self, classifier: Any, fallback: Candidate) -> bool:
+        """Whether a few rows take longer than `fallback` takes for all.
 
         So it is with a kernel of one's own, asked for a value at a time, unless each is dear.
         """
         few = min(FEW_ROWS, self._timed_rows)
-        return few * self._seconds(classifier, few) > self._timed_rows * safe.seconds
+        return few * self._seconds(classifier, few) > self._timed_rows * fallback.seconds
 
-    def _promising(self, name: str, classifier: Any) -> Candidate | None:
-        """A calibrated candidate, unless its own calibration rows already speak against it.
-
-        NSV can widen its thresholds until it keeps a promise, so nothing speaks against it yet.
-        """
-        rows = self.calibrating
-        misses = int(np.sum(classifier.predict(rows) != self.known))
-        if misses > self.rate * _num_samples(rows) and not _widens(classifier):
-            return None
-        return Candidate(name, classifier, self._seconds(classifier), None)
-
-    def _decided(self, candidate: Candidate, level: float) -> Candidate | None:
-        """The candidate with its promise, if the deciding rows bear it out at this confidence."""
+    def _prove(self, candidate: Candidate, level: float) -> Candidate | None:
+        """Return the candidate with its promise, if the other rows prove it at this confidence."""
         progress.report(0.8, f"held-out rows decide on {candidate.name}")
-        classifier, rows = candidate.classifier, self.deciding
-        if isinstance(classifier, NSVClassifier):
-            classifier.set_params(max_disagreement=self.rate, confidence=level)
-            try:
-                classifier.prove(rows, self.decided)
-            except NotProvedError:
-                return None
-            proved = cast(Promise, classifier.promise_)
-            promise = replace(proved, confidence=self.confidence, **self._reading)
-            return Candidate(candidate.name, classifier, self._seconds(classifier), promise)
-        differ = classifier.predict(rows) != self.decided
-        misses, n_rows = distinct_misses(differ, self.deciding_group)
-        bound = upper_bound(misses, n_rows, level)
-        if bound > self.rate:
+        classifier = candidate.classifier
+        if _proves_rate(classifier):
+            promise = self._widened(classifier, level)
+        else:
+            answers = self.answers(classifier, self.proof_rows)
+            differ = self.differ(answers, self.proof_answers)
+            promise = Promise.of(differ, self.proof_group, self.request.rate, level)
+        if promise is None:
             return None
-        promise = Promise(self.rate, self.confidence, n_rows, misses, bound, **self._reading)
+        promise = replace(promise, confidence=self.request.confidence, **self._reading)
+        if _proves_rate(classifier):  # wider thresholds take longer
+            candidate = replace(candidate, seconds=self._seconds(classifier))
         return replace(candidate, promise=promise)
+
+    def _widened(self, classifier: Any, level: float) -> Promise | None:
+        """Widen a method's thresholds until it keeps the rate, and return what it promises."""
+        classifier.set_params(max_disagreement=self.request.rate, confidence=level)
+        try:
+            classifier.prove(self.proof_rows, self.proof_answers)
+        except NotProvedError:
+            return None
+        return cast(Promise, classifier.promise_)
 
     @property
     def _timed_rows(self) -> int:
-        return min(TIMED_ROWS[self.queries], _num_samples(self.calibrating))
+        return min(TIMED_ROWS[self.request.queries], _num_samples(self.calibration_rows))
 
-    def _seconds(self, classifier: Any, n_rows: int | None = None) -> float:
-        rows = _safe_indexing(self.calibrating, slice(n_rows or self._timed_rows))
-        return seconds_per_query(classifier.predict, rows, self.queries)
+    def _seconds(self, model: Any, n_rows: int | None = None) -> float:
+        rows = _safe_indexing(self.calibration_rows, slice(n_rows or self._timed_rows))
+        return seconds_per_query(lambda X: self.answers(model, X), rows, self.request.queries)
 
     def _tries(self, candidates: int) -> int:
-        """How many candidates the deciding rows can bear."""
-        rows = len(np.unique(self.deciding_group))
+        """Return how many candidates the rows that prove can bear."""
+        rows = len(np.unique(self.proof_group))
         for tries in range(candidates, 0, -1):
-            if rows_needed(self.rate, 1 - (1 - self.confidence) / tries) <= rows:
+            level = 1 - (1 - self.request.confidence) / tries
+            if rows_needed(self.request.rate, level) <= rows:
                 return tries
         return 0
 
-    def _warn_not_kept(self, name: str) -> None:
+    def _warn_not_proved(self, name: str) -> None:
         warn_of_promise(
-            f"{name} changes more than {self.rate:.4g} of the answers on these rows; a certified "
-            "method or the exact machine is returned instead."
+            f"{name} changes more than {self.request.rate:.4g} of the {self.what} on these rows; a "
+            "certified method or the exact machine is returned instead."
         )
 
 
@@ -232,24 +333,24 @@ def warn_of_rows(doubt: str) -> None:
     )
 
 
-def _widens(classifier: Any) -> bool:
+def _proves_rate(classifier: Any) -> bool:
     """Whether a method can widen its thresholds until it keeps a promise."""
-    known = method_of(classifier)
-    return known is not None and known.proves_rate
+    method = method_of(classifier)
+    return method is not None and method.proves_rate
 
 
-def _first(candidates: list[Candidate], tries: int) -> list[Candidate]:
-    """The fastest few, with at least one that can be widened until it keeps the promise."""
+def _fastest(candidates: Iterable[Candidate], tries: int) -> list[Candidate]:
+    """Return the fastest few, with at least one that can be widened until it keeps the promise."""
     by_speed = sorted(candidates, key=lambda candidate: candidate.seconds)
-    chosen = by_speed[:tries]
-    widening = [candidate for candidate in by_speed if _widens(candidate.classifier)]
-    if widening and not any(candidate in chosen for candidate in widening):
-        chosen[-1] = widening[0]
-    return chosen
+    first = by_speed[:tries]
+    widening = [candidate for candidate in by_speed if _proves_rate(candidate.classifier)]
+    if widening and not any(candidate in first for candidate in widening):
+        first[-1] = widening[0]
+    return first
 
 
-def _held_out(rows: int, need: int) -> int:
-    """How many rows decide: half, or what the promise needs, but never over three quarters."""
+def _proof_rows(rows: int, need: int) -> int:
+    """Return how many rows prove: half, or what it takes, but never over three quarters."""
     return int(np.clip(need, rows // 2, rows - max(rows // 4, 1)))
 
 

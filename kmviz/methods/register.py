@@ -386,10 +386,19 @@ def method_of(estimator: Any) -> Method | None:
     return next((one for one in METHODS if type(estimator) is one.cls), None)
 
 
+def settings() -> dict[str, Setting]:
+    """Return the settings of all methods by name, in the order in which tables show them."""
+    return {one.name: one for method in METHODS for one in method.settings}
+
+
+def usual() -> list[str]:
+    """Return the names of the settings that are compared unasked."""
+    return [name for name, one in settings().items() if one.is_usual]
+
+
 def setting(name: str) -> Setting | None:
     """Return a setting by its name; None where no method offers it."""
-    offered = (one for method in METHODS for one in method.settings)
-    return next((one for one in offered if one.name == name), None)
+    return settings().get(name)
 
 
 def method_offering(name: str) -> Method | None:
@@ -399,10 +408,16 @@ def method_offering(name: str) -> Method | None:
 
 def offered(name: str) -> tuple[Method, Setting]:
     """Return a setting that a method offers, with the method."""
-    found = method_offering(name), setting(name)
-    if found[0] is None or found[1] is None:
+    method, known = method_offering(name), setting(name)
+    if method is None or known is None:
         raise ValueError(f"No method offers {name!r}.")
-    return found[0], found[1]
+    return method, known
+
+
+def is_certified(name: str) -> bool:
+    """Whether a proof, not a sample, keeps a setting's answers ("exact": up to rounding)."""
+    method = method_offering(name)
+    return method is not None and method.certified
 
 
 def families() -> tuple[str, ...]:

@@ -14,11 +14,11 @@ from typing import Any
 
 from kmviz import datasets, lessons
 from kmviz.datasets.drawing import read_drawing
-from kmviz.evaluation.catalogue import settings, title_of, usual
+from kmviz.evaluation.catalogue import title_of
 from kmviz.evaluation.peers import PEERS
 from kmviz.io.places import tables_folder
 from kmviz.machines.named import NAMES
-from kmviz.methods.register import method
+from kmviz.methods.register import method, settings, usual
 
 #: The longest text that a URL may give where any text is allowed.
 LONGEST = 400

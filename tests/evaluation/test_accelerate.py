@@ -69,7 +69,7 @@ def seen(monkeypatch):
 
     def spy(self, *arguments):
         real(self, *arguments)
-        dealt["held"], dealt["used"] = self.deciding, self.calibrating
+        dealt["held"], dealt["used"] = self.proof_rows, self.calibration_rows
 
     monkeypatch.setattr(Trial, "__init__", spy)
     return dealt

@@ -14,13 +14,13 @@ from sklearn.svm import SVC, NuSVC
 import kmviz
 from kmviz import NSVClassifier, datasets
 from kmviz.evaluation.advice import advice, best_method
-from kmviz.evaluation.catalogue import family_of, resolve, settings, title_of, usual
+from kmviz.evaluation.catalogue import family_of, resolve, title_of
 from kmviz.evaluation.compare import COLUMNS, compare_rows, trained
 from kmviz.evaluation.peers import PEERS, installed
 from kmviz.evaluation.reference import baseline, reference
 from kmviz.kernels import RBF, Normalized, Polynomial
 from kmviz.methods import progress, register
-from kmviz.methods.register import method, setting
+from kmviz.methods.register import method, setting, settings, usual
 
 CONTRACT = ["accuracy", "disagreements", "steps_mean", "steps_median", "speedup",
             "honest_speedup", "batch_ratio", "single_ratio", "batch_vs_blas", "single_vs_blas",

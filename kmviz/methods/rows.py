@@ -158,7 +158,7 @@ def refuse_huge(rows: Any) -> Any:
     with np.errstate(over="ignore"):
         if flat.dtype != np.float64 or flat.dot(flat) < LARGEST**2:  # one pass, where all is well
             return rows
-    most = float(np.abs(flat).max(initial=0.0))
+    most = float(np.fmax.reduce(np.abs(flat), initial=0.0))  # first steps may take NaN
     if most < LARGEST:
         return rows
     column = int(np.argmax(np.abs(rows).max(axis=0)))

@@ -21,6 +21,7 @@ SLOW = (
     "tests/evaluation/",
     "tests/papers/",
     "tests/pages/",
+    "tests/cli/test_fit_partitioned",
     "tests/cli/test_memory",
     "tests/io/test_saved_models.py",
     "tests/loops/test_warm.py",

@@ -172,6 +172,7 @@ def test_several_classes_and_a_width_of_each_model():
     options = {"gamma": "local", "percentile": 10}
     model = local(**options)
     fitted = PartitionedFaLK(model, memory=MEMORY // 2).fit(X, y)
+    assert len(fitted.parameters_) == len(fitted.boxes_)
     answers = fitted.decision_function(X)
     assert answers.shape == (6_000, 5)
     outputs, other = (
@@ -214,7 +215,11 @@ def test_each_box_chooses_its_own_parameters(board):
     model = local(n_neighbors=30, tune=True)
     fitted = PartitionedFaLK(model, memory=MEMORY).fit(X[:8_000], y[:8_000])
     assert len(fitted.boxes_) > 1
-    assert all("error" in fitted.box(number).selection_ for number in range(len(fitted.boxes_)))
+    chosen = [fitted.box(number) for number in range(len(fitted.boxes_))]
+    assert all("error" in box.selection_ for box in chosen)
+    assert fitted.parameters_.tolist() == [
+        [box.n_neighbors_, box.C_, box.percentile_] for box in chosen
+    ]
     assert fitted.score(X[8_000:], y[8_000:]) > 0.9
 
 
@@ -243,9 +248,10 @@ def test_bad_input_is_named(board, tmp_path):
     pq.write_table(pa.table({"u": [1.0, 2.0], "side": [1, None]}), tmp_path / "gap.parquet")
     with pytest.raises(ValueError, match="rows without a class"):
         PartitionedFaLK(local()).fit(tmp_path / "gap.parquet", "side")
-    reads = iter([(X, y), (X[:-1], y[:-1])])
+    reads, path = iter([(X, y), (X[:-1], y[:-1])]), tmp_path / "no.falk"
     with pytest.raises(ValueError, match="15,000 rows at first and 14,999"):
-        PartitionedFaLK(local()).fit(lambda: [next(reads)])
+        PartitionedFaLK(local(), path=path).fit(lambda: [next(reads)])
+    assert not path.with_name("no.falk.parts").exists(), "there is nothing to continue"
 
 
 def changed(source, place, entry, change):

@@ -265,8 +265,24 @@ class Training:
             if file.suffix in (".rows", ".skops", ".json", ".new"):
                 file.unlink()
 
+    def _remove_folder(self) -> None:
+        self._empty()
+        if not any(self.folder.iterdir()):
+            self.folder.rmdir()
+
+    def _numbered(self, suffix: str) -> list[Path]:
+        """Return the files of the boxes, in the order of their numbers."""
+        return sorted(self.folder.glob(f"*{suffix}"), key=lambda file: int(file.stem))
+
     def scatter(self) -> None:
-        """Write each row to the shards of the boxes that need it."""
+        """Write each row to the shards of the boxes that need it; of a try that fails, nothing."""
+        try:
+            self._scatter()
+        except BaseException:
+            self._remove_folder()
+            raise
+
+    def _scatter(self) -> None:
         seed = self.local.random_state
         if not isinstance(seed, Integral):  # the same one in all boxes, and when a fit continues
             seed = check_random_state(seed).randint(np.iinfo(np.int32).max)
@@ -310,17 +326,16 @@ class Training:
 
     def train(self) -> None:
         """Train the classifiers of all boxes that have none."""
-        shards = sorted(self.folder.glob("*.rows"), key=lambda shard: int(shard.stem))
         local = clone(self.local).set_params(
             gamma=self.plan["gamma"], random_state=self.plan["seed"]
         )
-        calls = [(shard, local, _classes_of(self.plan)) for shard in shards]
+        calls = [(shard, local, _classes_of(self.plan)) for shard in self._numbered(".rows")]
         for done, _ in enumerate(_each(calls)):
             report(0.3 + 0.65 * (done + 1) / len(calls), f"box {done + 1} of {len(calls)} trained")
 
     def store(self) -> None:
         """Put the classifiers into one file, each read once more, and empty the folder."""
-        files, models, parameters = sorted(self.folder.glob("*.skops")), 0, []
+        files, models, parameters = self._numbered(".skops"), 0, []
         whole = self.folder / "model.new"
         with ZipFile(whole, "w", ZIP_STORED) as file:
             for done, stored in enumerate(files):
@@ -334,9 +349,7 @@ class Training:
             trained = {"models": models, "parameters": parameters, "identity": None}
             file.writestr(PLAN, json.dumps(self.plan | trained))
         whole.replace(self.place)
-        self._empty()
-        if not any(self.folder.iterdir()):
-            self.folder.rmdir()
+        self._remove_folder()
 
 
 class Survey:
@@ -374,7 +387,7 @@ class Survey:
         """Return gamma as a number that is the same in all boxes, but "local", their own."""
         d = self.sample.shape[1]
         scale = {"scale": 1.0 / (d * self.variance) if self.variance > 0 else 1.0, "auto": 1.0 / d}
-        return scale.get(str(gamma), gamma)
+        return scale.get(gamma, gamma) if isinstance(gamma, str) else float(gamma)
 
 
 def _each(calls: list[tuple[Any, ...]]) -> Iterator[None]:

@@ -14,10 +14,11 @@ from sklearn.svm import SVC
 from kmviz import datasets
 from kmviz.kernels import Polynomial
 from kmviz.machines import KernelMachine
+from kmviz.machines.shared import union_of
 from kmviz.methods.progress import part, report
 from kmviz.methods.reduced.threshold import bayes_threshold
 from kmviz.methods.reduction.path import grow
-from kmviz.methods.reduction.shared import outputs, share, union
+from kmviz.methods.reduction.shared import outputs, share
 from kmviz.methods.reduction.space import space_of
 from kmviz.methods.transforms import Straighten
 from kmviz.methods.virtual import VirtualSVClassifier
@@ -146,7 +147,7 @@ def ten_classes(n_train: int, upright: bool = False, size: int | None = None) ->
 
 def together(systems: tuple[System, ...], X_test: NDArray[Any]) -> TenClasses:
     """Let the systems share their reduced vectors."""
-    Z = union([system.rs for system in systems])
+    Z = union_of([system.rs for system in systems])[0]
     virtual = [system.vsv for system in systems]
     shared, rho = share(virtual, Z, space_of(KERNEL, Z))
     return TenClasses(systems, shared, rho, outputs(shared, X_test).T)

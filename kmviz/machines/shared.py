@@ -78,7 +78,7 @@ class SharedMachines:
         self.machines = list(machines)
         self.kernel = machines[0].kernel
         self.bias = np.array([machine.bias for machine in machines])
-        self.vectors, self.weights = _union(self.machines)
+        self.vectors, self.weights = union_of(self.machines)
         self._is_known, self._embeds = is_known(self.kernel), isinstance(self.kernel, Normalized)
         self._fits = self._is_known and all(machine.fits_float32 for machine in machines)
         if self._fits and len(self.vectors):
@@ -313,7 +313,7 @@ def _lengths(rows: Any) -> Floats:
     return np.sqrt(squares)
 
 
-def _union(machines: list[KernelMachine]) -> tuple[NDArray[Any], Floats]:
+def union_of(machines: list[KernelMachine]) -> tuple[NDArray[Any], Floats]:
     """Return every distinct vector, in the order they come, and each machine's weights on them."""
     if len(machines) == 1:
         return machines[0].vectors, machines[0].beta[:, None].copy()

@@ -43,6 +43,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from kmviz.machines import KernelMachine
 from kmviz.machines.as_svc import as_svc
+from kmviz.machines.shared import union_of
 from kmviz.methods.base import BinaryProblem, MachineClassifier
 from kmviz.methods.promise import check_classes, hold_out
 from kmviz.methods.reduced.engine import ReducedEngine
@@ -54,7 +55,7 @@ from kmviz.methods.reduced.fitting import (
     with_threshold,
 )
 from kmviz.methods.reduced.study import ReducedStudy
-from kmviz.methods.reduction.shared import outputs, share, union
+from kmviz.methods.reduction.shared import outputs, share
 from kmviz.methods.reduction.space import space_of
 
 METHODS = ("auto", "joint", "incremental", "fixed_point", "selection", "eigen")
@@ -262,7 +263,7 @@ class ReducedSetClassifier(MachineClassifier):
         space = space_of(originals[0].kernel, originals[0].vectors)
         is_solved = space.is_homogeneous and space.degree <= 2
         moves = search_method(self.method, space) == "joint" and not is_solved
-        machines, rho = share(originals, union(reduced), space, None if moves else 0)
+        machines, rho = share(originals, union_of(reduced)[0], space, None if moves else 0)
         return [
             ReducedEngine(
                 with_threshold(self.threshold, machine, problem), problem.machine, float(left), None

@@ -62,12 +62,6 @@ def share(
     return machines, np.sqrt(np.maximum(left, 0.0))
 
 
-def union(machines: list[KernelMachine]) -> Floats:
-    """Return the vectors of several machines, each once, in the order they come."""
-    rows = np.vstack([machine.vectors for machine in machines]).astype(np.float64)
-    return rows[np.sort(np.unique(rows, axis=0, return_index=True)[1])]
-
-
 def outputs(machines: list[KernelMachine], X: NDArray[Any]) -> Floats:
     """Return f of machines that share their vectors, a column each; one kernel value a vector."""
     first, rows = machines[0], X

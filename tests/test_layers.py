@@ -326,7 +326,7 @@ ROOMS = {
     "root": (600, 4),
     "cli": (1_500, 17),
     "datasets": (1_950, 12),
-    "evaluation": (2_300, 15),
+    "evaluation": (2_150, 13),
     "charts": (3_700, 20),
     "io": (1_650, 12),
     "lessons": (250, 1),

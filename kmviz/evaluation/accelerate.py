@@ -269,17 +269,14 @@ def _of_one(fitted: Any, X: Any, method: str, request: Request, trial_class: typ
 
 
 def _as_it_is(fitted: Any, name: str, faster: float, queries: str) -> Any:
-    """The model itself, in a copy that says why."""
+    """Return a shallow copy of the model itself, whose `promise_` says why it comes back."""
     how = "in batch" if queries == "batch" else "one query at a time"
-    return _with_note(
-        fitted, f"nothing is faster {how} (the best, {name}, took {1.0 / faster:.2f} times as long)"
+    note = (
+        f"the model as it was handed in: nothing is faster {how} (the best, {name}, took "
+        f"{1.0 / faster:.2f} times as long)"
     )
-
-
-def _with_note(fitted: Any, reason: str) -> Any:
-    """A shallow copy of the model whose `promise_` says why it comes back."""
     same = copy(fitted)
-    same.promise_ = Promise(0.0, 1.0, 0, note=f"the model as it was handed in: {reason}")
+    same.promise_ = Promise(0.0, 1.0, 0, note=note)
     return same
 
 

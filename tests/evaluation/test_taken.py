@@ -206,6 +206,16 @@ def test_values_are_kept_to_the_tolerance(name):
         assert np.abs(sure.predict(X) - fitted.predict(X).ravel()).max() <= 0.02
 
 
+def test_a_method_that_breaks_the_promise_of_values_is_named():
+    fitted = SVR(C=100.0).fit(X[TRAIN], VALUES[TRAIN])
+    with pytest.warns(kmviz.PromiseWarning, match="reduced_5 changes more than 0.05 of the values"):
+        fast = kmviz.accelerate(
+            fitted, X[ASK], method="reduced_5", tolerance=1e-4, max_disagreement=0.05
+        )
+    assert fast.promise_.rate == 0.0
+    assert np.abs(fast.predict(X) - fitted.predict(X)).max() <= 1e-4
+
+
 def test_a_model_of_values_that_is_none_is_refused():
     with pytest.raises(TypeError, match="give SVR, NuSVR or KernelRidge"):
         read_value(LogisticRegression().fit(X[TRAIN], Y[TRAIN]))

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from joblib import Parallel, delayed
+from joblib import Parallel, delayed, effective_n_jobs
 from numpy.typing import NDArray
 
 from kmviz.kernels import RBF, Linear, is_known
@@ -14,8 +14,9 @@ from kmviz.loops.falk_train import train_given, train_radial
 from kmviz.methods.falk.models import LocalModels, ends_of
 from kmviz.methods.progress import report
 
-#: Models in a task. Fewer make a cluster spend its time on messages.
-BLOCK = 64
+#: Models in a task, at least and at most, and tasks for each worker: a task that is sent to a
+#: cluster takes some 10 milliseconds beside its work.
+FEWEST, MOST, TASKS = 64, 1024, 16
 #: LibSVM's own stopping tolerance, which the paper keeps.
 TOLERANCE = 1e-3
 #: Steps after which a model is taken as it is, to begin with and for each of its points: a hundred
@@ -53,18 +54,19 @@ def train_models(
     rows = scaled(rows, unit)
     gamma = gamma if gamma == LOCAL else min(gamma / unit**2, NARROWEST)
     rest = (n_classes, kernel, gamma, percentile, C)
+    block = int(np.clip(len(neighbors) // (TASKS * effective_n_jobs(n_jobs)), FEWEST, MOST))
     # a tuple travels with its task; bare arrays would be scattered one by one
     calls = [
-        delayed(train_block)(rows, labels, (neighbors[start : start + BLOCK],), *rest)
-        for start in range(0, len(neighbors), BLOCK)
+        delayed(train_block)(rows, labels, (neighbors[start : start + block],), *rest)
+        for start in range(0, len(neighbors), block)
     ]
     parallel = Parallel(n_jobs=n_jobs, prefer="threads", batch_size=1, return_as="generator")
-    blocks = []
-    for block in parallel(calls):
-        blocks.append(block)
-        done = min(len(blocks) * BLOCK, len(neighbors))
+    trained, done = [], 0
+    for models in parallel(calls):
+        trained.append(models)
+        done += len(models[0])
         report(0.5 + 0.5 * done / len(neighbors), f"{done} models")
-    *arrays, short = zip(*blocks, strict=True)
+    *arrays, short = zip(*trained, strict=True)
     n_local, classes, counts, bias, gammas, index, weight = map(np.concatenate, arrays)
     return LocalModels(
         n_classes, n_local, classes, counts, bias, gammas * unit**2, index, weight, int(sum(short))

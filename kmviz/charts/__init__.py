@@ -19,18 +19,7 @@ A chart is made in one function from records and arrays::
 them to the browser once, where `charts/live` draws whichever the slider stands at.
 """
 
-from kmviz.charts.chart import (
-    Axis,
-    Band,
-    Chart,
-    Heat,
-    Images,
-    Layer,
-    Line,
-    Points,
-    Regions,
-    Rule,
-)
+from kmviz.charts.chart import Axis, Band, Chart, Heat, Images, Layer, Line, Points, Regions, Rule
 
 __all__ = [
     "Axis",

@@ -15,7 +15,7 @@ Examples
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, ClassVar, Self
 
@@ -46,8 +46,6 @@ class Record:
 class Layer(Record):
     """What all layers have: whether they set the ranges of axes that were not given one."""
 
-    across: ClassVar[tuple[str, ...]] = ("x",)
-    upward: ClassVar[tuple[str, ...]] = ("y",)
     fits: bool = True
 
 
@@ -117,10 +115,10 @@ class Line(Layer):
 
 @dataclass(frozen=True, eq=False, kw_only=True)
 class Band(Layer):
-    """The area between two lines."""
+    """The area between two lines; it may reach beyond the axes, and sets no range."""
 
     columns: ClassVar = {"x": 1, "low": 1, "high": 1}
-    upward: ClassVar = ("low", "high")
+    fits: bool = False
     x: Any
     low: Any
     high: Any
@@ -172,7 +170,6 @@ class Regions(Layer):
     at_y: Any = None
     radius: Any = None
     text: Any = None
-    color: str = theme.INK
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
@@ -200,14 +197,7 @@ class Heat(Layer):
 
     def ends(self) -> tuple[float, float]:
         """Return the values at the two ends of the colours."""
-        if self.range is not None:
-            return float(self.range[0]), float(self.range[1])
-        drawn = _flat(self.values)
-        drawn = drawn[np.isfinite(drawn) & ((drawn > 0) | (not self.log))]
-        low, high = (float(drawn.min()), float(drawn.max())) if drawn.size else (0.0, 1.0)
-        if self.scale == "diverging":
-            low, high = -max(-low, high), max(-low, high)
-        return (low, high) if high > low else (low, low + 1.0)
+        return _ends(self, _drawable([self.values], self.log))
 
     def at(self, position: int) -> Self:
         """Return the map of one position, coloured as all positions are."""
@@ -262,10 +252,9 @@ class Chart(Record):
 
     def ranged(self) -> tuple[Axis, Axis]:
         """Return both axes with their ranges: what was given, or all that the layers draw."""
-        fitting = [layer for layer in self.layers if layer.fits]
-        across = (getattr(layer, name) for layer in fitting for name in layer.across)
-        upward = (getattr(layer, name) for layer in fitting for name in layer.upward)
-        return _ranged(self.x, across), _ranged(self.y, upward)
+        fitting: list[Any] = [layer for layer in self.layers if layer.fits]
+        x, y = [layer.x for layer in fitting], [layer.y for layer in fitting]
+        return _ranged(self.x, x), _ranged(self.y, y)
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
@@ -305,9 +294,7 @@ class Images(Record):
 
     def ends(self) -> tuple[float, float]:
         """Return the values at the two ends of the colours."""
-        bank = np.asarray(self.bank)
-        low, high = self.range or (float(bank.min(initial=0)), float(bank.max(initial=0)))
-        return (-max(-low, high), max(-low, high)) if self.scale == "diverging" else (low, high)
+        return _ends(self, np.append(np.ravel(self.bank), 0))
 
 
 def line_of(lines: Sequence[NDArray[Any]], **look: Any) -> Line:
@@ -328,7 +315,7 @@ def on_one_scale(charts: Sequence[Chart]) -> list[Chart]:
 
 
 def rows_of(values: Any, axes: int, name: str) -> Any:
-    """Return the rows of a column, one for each position; None where one row is for all.
+    """Return the rows of a column: one for each position, or a single one that is for all.
 
     Parameters
     ----------
@@ -341,7 +328,7 @@ def rows_of(values: Any, axes: int, name: str) -> Any:
     if depth == axes + 1:
         return values
     if depth == axes or (depth == 0 and axes == 1):  # a number that is for all points
-        return None
+        return [values]
     raise ValueError(
         f"{name} has {depth} axes: give {axes} for all positions of the slider, or {axes + 1} "
         "with the position first"
@@ -349,27 +336,38 @@ def rows_of(values: Any, axes: int, name: str) -> Any:
 
 
 def _at(values: Any, axes: int, position: int, name: str) -> Any:
+    if values is None:
+        return None
     if isinstance(values, Mapping):
         return {key: _at(part, axes, position, f"{name} {key}") for key, part in values.items()}
-    rows = None if values is None else rows_of(values, axes, name)
-    return values if rows is None else rows[position]
+    rows = rows_of(values, axes, name)
+    return rows[position if len(rows) > 1 else 0]
 
 
-def _flat(values: Any) -> NDArray[np.float64]:
-    """Return all numbers of a column, of all positions."""
-    if isinstance(values, list | tuple):
-        parts = [np.ravel(np.asarray(part, dtype=np.float64)) for part in values]
-        return np.concatenate([np.zeros(0), *parts])
-    return np.ravel(np.asarray(values, dtype=np.float64))
+def _drawable(columns: Sequence[Any], log: bool) -> NDArray[np.float64]:
+    """Return all numbers of columns that an axis or a scale can show, of all positions."""
+    flat = [np.zeros(0)]
+    for column in columns:
+        rows = column if isinstance(column, list | tuple) else [column]  # of any lengths
+        flat += [np.ravel(np.asarray(row, np.float64)) for row in rows if row is not None]
+    values = np.concatenate(flat)
+    return values[np.isfinite(values) & ((values > 0) | (not log))]
 
 
-def _ranged(axis: Axis, columns: Iterator[Any]) -> Axis:
+def _ends(record: Heat | Images, values: NDArray[Any]) -> tuple[float, float]:
+    """Return the values at the ends of a record's colours: its own range, or that of all values."""
+    if record.range is not None:
+        return float(record.range[0]), float(record.range[1])
+    low, high = (float(values.min()), float(values.max())) if values.size else (0.0, 1.0)
+    if record.scale == "diverging":
+        low, high = -max(-low, high), max(-low, high)
+    return (low, high) if high > low else (low, low + 1.0)
+
+
+def _ranged(axis: Axis, columns: Sequence[Any]) -> Axis:
     if axis.range is not None:
         return axis
-    drawn = [_flat(values) for values in columns if values is not None]
-    values = np.concatenate([np.zeros(0), *drawn])
-    values = values[np.isfinite(values) & ((values > 0) | (not axis.log))]
-    return replace(axis, range=_roomy(values, axis.log))
+    return replace(axis, range=_roomy(_drawable(columns, axis.log), axis.log))
 
 
 def _roomy(values: NDArray[Any], log: bool) -> tuple[float, float]:

@@ -200,7 +200,7 @@ def figure_3(reading: NSVReading) -> Chart:
 def _envelope(k: NDArray[Any], low: Any, high: Any, reach: float) -> Band:
     """Return thresholds as far as they can be seen: no axis shows an infinite one."""
     seen = [np.clip(ends, -2 * reach, 2 * reach).astype(np.float32) for ends in (low, high)]
-    return Band(x=k, low=seen[0], high=seen[1], name="undecided region", fits=False)
+    return Band(x=k, low=seen[0], high=seen[1], name="undecided region")
 
 
 def _decided_by(trace: NSVTrace) -> str:

@@ -15,18 +15,7 @@ from numpy.typing import NDArray
 from plotly.offline import get_plotlyjs
 
 from kmviz.charts import theme
-from kmviz.charts.chart import (
-    Axis,
-    Band,
-    Chart,
-    Heat,
-    Images,
-    Layer,
-    Line,
-    Points,
-    Regions,
-    Rule,
-)
+from kmviz.charts.chart import Axis, Band, Chart, Heat, Images, Layer, Line, Points, Regions, Rule
 
 #: How much is seen of what comes after a stop; images in a row of a strip.
 FAINT, ACROSS = 0.25, 6

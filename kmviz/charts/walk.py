@@ -58,9 +58,7 @@ def trajectory(
 
 def _band(ends: tuple[Any, Any], seen: list[NDArray], reach: float, name: str) -> Layer:
     low, high = (np.clip(end, -2 * reach, 2 * reach).astype(np.float32) for end in ends)
-    return Band(
-        x=seen, low=[low[k] for k in seen], high=[high[k] for k in seen], name=name, fits=False
-    )
+    return Band(x=seen, low=[low[k] for k in seen], high=[high[k] for k in seen], name=name)
 
 
 def used_on_map(

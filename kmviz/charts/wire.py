@@ -9,26 +9,14 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping, Sequence
-from dataclasses import fields
-from functools import singledispatch
+from dataclasses import fields, replace
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from kmviz.charts import theme
-from kmviz.charts.chart import (
-    Axis,
-    Band,
-    Chart,
-    Heat,
-    Images,
-    Layer,
-    Line,
-    Points,
-    Record,
-    rows_of,
-)
+from kmviz.charts.chart import Axis, Band, Chart, Heat, Images, Layer, Line, Points, Record, rows_of
 
 #: Kinds of integers that a browser can read in place, smallest first.
 INTEGERS = ("u1", "i1", "u2", "i2", "i4")
@@ -39,8 +27,6 @@ _GLYPHS = {
 }  # fmt: skip
 #: The code of a cell without a value.
 EMPTY = 255
-#: Whole numbers that lie no further apart are looked up in a table.
-_MOST_WHOLE = 1 << 20
 _NAMED = {*theme.COLORS, *theme.DIVERGING, *theme.SEQUENTIAL, theme.INK, theme.FAINT, theme.PAPER}
 _ALIGNED = 8
 
@@ -95,44 +81,32 @@ def _field(record: Record, name: str, value: Any, positions: int, said: str) -> 
     return value
 
 
-@singledispatch
 def _layer(layer: Layer, positions: int) -> dict[str, Any]:
     """Return a layer as the canvas reads it."""
-    found = _fields(layer, positions)
-    _check_colors([found[name] for name in ("color",) if name in found])
+    more: dict[str, Any] = {}
+    if isinstance(layer, Points):
+        looks = [layer.look(group) for group in range(len(layer.names))]
+        more = {name: [look[k] for look in looks] for k, name in enumerate(("colors", "symbols"))}
+        more["linked"] = layer.linked and layer.id is not None
+    elif isinstance(layer, Line):  # it can be pointed at as points of one group can
+        more = {"names": [layer.name]}
+    elif isinstance(layer, Heat):
+        layer, more = _coded_heat(layer)
+    found = _fields(layer, positions) | more
+    for name in found.get("colors", [found["color"]] if "color" in found else []):
+        if name not in _NAMED:
+            raise ValueError(f"a colour must be one of {sorted(_NAMED)}; got {name!r}.")
     return found
 
 
-@_layer.register
-def _(layer: Line, positions: int) -> dict[str, Any]:
-    _check_colors([layer.color])  # it can be pointed at as points of one group can
-    return _fields(layer, positions) | {"names": [layer.name]}
-
-
-@_layer.register
-def _(layer: Points, positions: int) -> dict[str, Any]:
-    looks = [layer.look(group) for group in range(len(layer.names))]
-    _check_colors(color for color, _ in looks)
-    return _fields(layer, positions) | {
-        "colors": [color for color, _ in looks],
-        "symbols": [symbol for _, symbol in looks],
-        "linked": layer.linked and layer.id is not None,
-    }
-
-
-@_layer.register
-def _(layer: Heat, positions: int) -> dict[str, Any]:
-    """Up to 255 distinct whole numbers are sent as they are; others as the nearest of 255."""
+def _coded_heat(layer: Heat) -> tuple[Heat, dict[str, Any]]:
+    """Return a map of codes; what each stands for, and its place on the scale of colours."""
     low, high = layer.ends()
     codes, levels = _coded(np.asarray(layer.values), low, high, layer.log)
     across = np.log if layer.log else np.asarray
     part = (across(np.clip(levels, low, high)) - across(low)) / (across(high) - across(low))
-    plain = {**vars(layer), "values": codes}
-    return _fields(Heat(**plain), positions) | {
-        "levels": levels.astype("f4"),
-        "shades": part.astype("f4"),
-        "range": [low, high],
-    }
+    more = {"levels": levels.astype("f4"), "shades": part.astype("f4"), "range": [low, high]}
+    return replace(layer, values=codes), more
 
 
 def _strip(view: Images, positions: int) -> dict[str, Any]:
@@ -140,7 +114,7 @@ def _strip(view: Images, positions: int) -> dict[str, Any]:
     if bank.ndim != 3:
         raise ValueError(f"Images: bank has {bank.ndim} axes, give (number, height, width)")
     low, high = view.ends()
-    part = (bank.astype(np.float32) - low) / ((high - low) or 1.0)
+    part = (bank.astype(np.float32) - low) / (high - low)
     found = _fields(view, positions)
     return found | {
         "bank": np.rint(np.clip(part, 0.0, 1.0) * 254).astype(np.uint8).ravel(),
@@ -152,39 +126,20 @@ def _strip(view: Images, positions: int) -> dict[str, Any]:
     }
 
 
-def _check_colors(names: Any) -> None:
-    for name in names:
-        if name not in _NAMED:
-            raise ValueError(f"a colour must be one of {sorted(_NAMED)}; got {name!r}.")
-
-
-@singledispatch
 def _legend(layer: Layer) -> list[dict[str, Any]]:
     """Return what the legend says of a layer: a name, and a glyph in a colour or a scale."""
-    return []
-
-
-@_legend.register
-def _(layer: Points) -> list[dict[str, Any]]:
-    looks = [(name, *layer.look(group)) for group, name in enumerate(layer.names)]
-    return [_entry(name, _GLYPHS.get(symbol, "●"), color) for name, color, symbol in looks if name]
-
-
-@_legend.register
-def _(layer: Line) -> list[dict[str, Any]]:
-    return [_entry(layer.name, "╌" if layer.dashed else "━", layer.color)][: bool(layer.name)]
-
-
-@_legend.register
-def _(layer: Band) -> list[dict[str, Any]]:
-    entry = _entry(layer.name, "■", layer.color, max(0.35, layer.opacity))
-    return [entry][: bool(layer.name)]
-
-
-@_legend.register
-def _(layer: Heat) -> list[dict[str, Any]]:
-    low, high = layer.ends()
-    return [{"name": layer.title, "scale": layer.scale, "ends": [low, high]}][: bool(layer.title)]
+    entries: list[dict[str, Any]] = []
+    if isinstance(layer, Points):
+        for group, name in enumerate(layer.names):
+            color, symbol = layer.look(group)
+            entries.append(_entry(name, _GLYPHS.get(symbol, "●"), color))
+    elif isinstance(layer, Line):
+        entries = [_entry(layer.name, "╌" if layer.dashed else "━", layer.color)]
+    elif isinstance(layer, Band):
+        entries = [_entry(layer.name, "■", layer.color, max(0.35, layer.opacity))]
+    elif isinstance(layer, Heat):
+        entries = [{"name": layer.title, "scale": layer.scale, "ends": layer.ends()}]
+    return [entry for entry in entries if entry["name"]]
 
 
 def _entry(name: str, glyph: str, color: str, opacity: float = 1.0) -> dict[str, Any]:
@@ -194,14 +149,12 @@ def _entry(name: str, glyph: str, color: str, opacity: float = 1.0) -> dict[str,
 def _coded(
     values: NDArray[Any], low: float, high: float, log: bool
 ) -> tuple[NDArray[np.uint8], NDArray[np.float64]]:
-    """Return the code of each value, and the value that each code stands for."""
-    if values.dtype.kind in "biu" and values.size:
-        places = values.astype(np.int64) - int(values.min())
-        present = np.zeros(min(int(places.max()), _MOST_WHOLE) + 1, bool)
-        present[np.minimum(places, _MOST_WHOLE)] = True
-        if len(present) <= _MOST_WHOLE and present.sum() <= EMPTY:
-            codes = (np.cumsum(present) - 1).astype(np.uint8)
-            return codes[places], (np.flatnonzero(present) + int(values.min())).astype(np.float64)
+    """Return the code of each value, and the value that each code stands for.
+
+    Up to 255 distinct whole numbers are sent as they are; others as the nearest of 255.
+    """
+    if values.dtype.kind in "biu" and len(levels := np.unique(values)) <= EMPTY:
+        return levels.searchsorted(values).astype(np.uint8), levels.astype(np.float64)
     across = np.log if log else np.asarray
     start, end = across(low), across(high)
     with np.errstate(invalid="ignore", divide="ignore"):
@@ -219,7 +172,10 @@ def numbers(values: Any, axes: int, positions: int, name: str) -> dict[str, NDAr
     values : an array with `axes` axes for all positions, with one more (first) axis for each of
         them, or a list with an array for each
     """
-    rows = _rows(values, axes, positions, name)
+    rows = rows_of(values, axes, name)
+    if len(rows) not in (1, positions):
+        raise ValueError(f"{name} has {len(rows)} positions, the slider {positions}")
+    rows = [np.ravel(np.asarray(row)) for row in rows]
     kind = smallest(rows)
     places: dict[bytes, int] = {}
     index = [places.setdefault(row.astype(kind).tobytes(), len(places)) for row in rows]
@@ -233,14 +189,15 @@ def numbers(values: Any, axes: int, positions: int, name: str) -> dict[str, NDAr
 
 def words(values: Any, axes: int, positions: int, name: str) -> dict[str, Any]:
     """Return the distinct words of a column, and the column of their numbers."""
-    rows = rows_of(values, axes, name)
-    texts = [[row] if isinstance(row, str) else row for row in ([values] if rows is None else rows)]
     table: dict[str, int] = {}
     codes = [
-        np.array([table.setdefault(str(word), len(table)) for word in row], dtype=np.int64)
-        for row in texts
+        [
+            table.setdefault(str(word), len(table))
+            for word in ([row] if isinstance(row, str) else row)
+        ]
+        for row in rows_of(values, axes, name)
     ]
-    column = codes[0] if rows is None else codes
+    column = [np.array(row, dtype=np.int64) for row in codes]
     return {"words": list(table), "codes": numbers(column, 1, positions, name)}
 
 
@@ -252,15 +209,6 @@ def smallest(rows: Sequence[NDArray[Any]]) -> str:
     most = max((int(row.max()) for row in rows if row.size), default=0)
     fitting = (k for k in INTEGERS if np.iinfo(k).min <= least and most <= np.iinfo(k).max)
     return next(fitting, "f4")
-
-
-def _rows(values: Any, axes: int, positions: int, name: str) -> list[NDArray[Any]]:
-    rows = rows_of(values, axes, name)
-    if rows is None:
-        return [np.ravel(np.asarray(values))]
-    if len(rows) != positions:
-        raise ValueError(f"{name} has {len(rows)} positions, the slider {positions}")
-    return [np.ravel(np.asarray(row)) for row in rows]
 
 
 def pack(spec: dict[str, Any]) -> bytes:

@@ -116,7 +116,7 @@ const LAYERS = {
 
   // Who answers under the pointer: the circle of that spot, or its cells.
   regions(context, layer, i, { area, area: { sx, sy }, spot, theme }) {
-    const [codes, x, y] = columns(layer, ["owner", "x", "y"], i), color = theme.named[layer.color];
+    const [codes, x, y] = columns(layer, ["owner", "x", "y"], i), color = theme.named.ink;
     const [across, up, radius] = columns(layer, ["at_x", "at_y", "radius"], i);
     context.globalAlpha = radius ? 0.15 : FAINT;
     if (spot < radius?.length) {

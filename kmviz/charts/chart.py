@@ -297,10 +297,12 @@ class Images(Record):
         return _ends(self, np.append(np.ravel(self.bank), 0))
 
 
-def line_of(lines: Sequence[NDArray[Any]], **look: Any) -> Line:
-    """Return the lines of each position, (vertices, 2), as a layer."""
-    drawn = [line.astype(np.float32) for line in lines]
-    return Line(x=[line[:, 0] for line in drawn], y=[line[:, 1] for line in drawn], **look)
+def xy(places: NDArray[Any] | Sequence[NDArray[Any]]) -> dict[str, Any]:
+    """Return the columns x and y of places, (n, 2), or of those of each position in a list."""
+    if isinstance(places, np.ndarray):
+        return {"x": places[:, 0], "y": places[:, 1]}
+    drawn = [own.astype(np.float32) for own in places]
+    return {"x": [own[:, 0] for own in drawn], "y": [own[:, 1] for own in drawn]}
 
 
 def on_one_scale(charts: Sequence[Chart]) -> list[Chart]:

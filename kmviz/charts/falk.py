@@ -10,9 +10,8 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-from kmviz.charts import geometry, theme
-from kmviz.charts.chart import Axis, Chart, Images, Layer, Line, Points, Regions, Rule, line_of
-from kmviz.charts.maps import axes, boundary_line, effort_map, queries_of, rows_by_class
+from kmviz.charts import geometry, maps, theme
+from kmviz.charts.chart import Axis, Chart, Images, Layer, Line, Points, Regions, Rule, xy
 from kmviz.charts.plane import Plane
 from kmviz.traces import LocalModel
 
@@ -82,6 +81,7 @@ def local_map(
     models, homes : for each size k
     """
     x, y = grid
+    borders = [geometry.borders(one.owner, x, y) for one in models]
     return Chart(
         key="local_map",
         alt="Training points, the boundary that local models compose, the global SVM's, and the "
@@ -94,17 +94,17 @@ def local_map(
                 at_y=[one.centers[:, 1] for one in models],
                 radius=[one.radii for one in models], text=[one.words for one in models],
             ),
-            rows_by_class(plane, len(plane.points), 3.5, opacity=0.6),
-            line_of([geometry.borders(one.owner, x, y) for one in models], width=0.7, opacity=0.35),
-            *boundary_line(plane, name="global SVM", color=theme.COLORS[6], width=1.5),
-            line_of([home.lines for home in homes], name="each local model nearby", width=1.2,
+            maps.rows_by_class(plane, len(plane.points), 3.5, opacity=0.6),
+            Line(**xy(borders), width=0.7, opacity=0.35),
+            *maps.boundary_line(plane, name="global SVM", color=theme.COLORS[6], width=1.5),
+            Line(**xy([home.lines for home in homes]), name="each local model nearby", width=1.2,
                    color=theme.GOOD, opacity=0.75),
-            line_of([one.line for one in models], name="local models composed", width=2.5),
+            Line(**xy([one.line for one in models]), name="local models composed", width=2.5),
             _circles(plane, homes, "k", "k points it is trained on", width=3.0),
             _circles(plane, homes, "k'", "k' points it answers for", width=2.0, dashed=True),
             *_around(plane, homes, query),
         ],
-        **axes(plane),
+        **maps.axes(plane),
     )  # fmt: skip
 
 
@@ -112,8 +112,8 @@ def own_effort(
     plane: Plane, point: Any, grid: tuple[NDArray, NDArray], models: Sequence[Models]
 ) -> Chart:
     """Return the effort map with the boundary of those who make the effort: the local models'."""
-    chart = effort_map(plane, point, *grid, np.array([one.steps for one in models]))
-    own = line_of([one.line for one in models], name="local models", width=2.5)
+    chart = maps.effort_map(plane, point, *grid, np.array([one.steps for one in models]))
+    own = Line(**xy([one.line for one in models]), name="local models", width=2.5)
     halo = replace(own, name="", color=theme.PAPER, width=6.0)
     heat, *rest = (layer for layer in chart.layers if not isinstance(layer, Line))
     return replace(chart, layers=[heat, halo, own, *rest])
@@ -128,14 +128,13 @@ def local_points(plane: Plane, homes: Sequence[Home], query: int) -> Chart:
         alt="Training points on their principal components, with the neighbourhood that answers.",
         title=plane.title or "",
         layers=[
-            Points(x=[at[:, 0] for at in inside], y=[at[:, 1] for at in inside], size=10,
-                   names=("who answers",), colors=(theme.QUERY,), opacity=0.8),
-            line_of(links, name="centre to its k' points", width=0.7, opacity=0.5),
-            rows_by_class(plane, len(plane.points), 4.0),
+            Points(**xy(inside), size=10, names=("who answers",), colors=(theme.QUERY,)),
+            Line(**xy(links), name="centre to its k' points", width=0.7, opacity=0.5),
+            maps.rows_by_class(plane, len(plane.points), 4.0),
             *_around(plane, homes, query),
-            queries_of(plane, None),
+            maps.queries_of(plane, None),
         ],
-        **axes(plane),
+        **maps.axes(plane),
     )  # fmt: skip
 
 
@@ -147,17 +146,12 @@ def local_images(query: NDArray, images: NDArray, labels: NDArray, homes: Sequen
     query, images, labels : of the query, and of all training rows, (n, height, width)
     """
     shown = [home.model.members[: MOST_IMAGES - 1] for home in homes]
-    bank, place = np.unique(np.concatenate(shown), return_inverse=True)
-    places = np.split(place + 1, np.cumsum([len(part) for part in shown])[:-1])
-    classes = np.append(255, labels[bank] > 0)
     return Images(
+        **maps.query_first(query, images, shown, (labels > 0).astype(np.uint8)),
         key="local_map",
         alt="The query, then the centre whose model answers and the points nearest to it, framed "
         "by class.",
         title="The query, then those nearest to its centre",
-        bank=np.concatenate([query[None], images[bank]]),
-        shown=[np.append(0, part) for part in places],
-        groups=[classes[np.append(0, part)] for part in places],
         size=54,
     )
 
@@ -208,16 +202,15 @@ def _around(plane: Plane, homes: Sequence[Home], query: int) -> list[Layer]:
     vectors = [rows[home.model.vectors].reshape(-1, 2) for home in homes]
     removed = [rows[home.removed].reshape(-1, 2) for home in homes]
     noise = Points(
-        x=[spots[:, 0] for spots in removed], y=[spots[:, 1] for spots in removed], size=10,
-        names=("noise it would remove",), colors=(theme.COLORS[7],), symbols=("x",), opacity=1.0,
+        **xy(removed), size=10, names=("noise it would remove",), symbols=("x",), opacity=1.0,
+        colors=(theme.COLORS[7],),
     )  # fmt: skip
     return [
-        line_of(ways, name="query, nearest point, centre", color=theme.QUERY, markers=True),
-        Points(x=[spots[:, 0] for spots in vectors], y=[spots[:, 1] for spots in vectors], size=9,
-               names=("its support vectors",), colors=(theme.COLORS[3],), symbols=("ring",)),
+        Line(**xy(ways), name="query, nearest point, centre", color=theme.QUERY, markers=True),
+        Points(**xy(vectors), size=9, names=("its support vectors",), symbols=("ring",),
+               colors=(theme.COLORS[3],)),
         *([noise] if any(map(len, removed)) else []),
-        Points(x=at[:1], y=at[1:], names=("the query",), colors=(theme.QUERY,),
-               symbols=("star",), size=14, opacity=1.0),
+        maps.star(at),
     ]  # fmt: skip
 
 
@@ -227,7 +220,7 @@ def _circles(plane: Plane, homes: Sequence[Home], which: str, name: str, **look:
     radii = [home.model.outer if which == "k" else home.model.inner for home in homes]
     middle = [plane.points[home.model.center] for home in homes]
     circles = [at + radius * ring for at, radius in zip(middle, radii)]
-    return line_of(circles, name=name, color=theme.QUERY, **look)
+    return Line(**xy(circles), name=name, color=theme.QUERY, **look)
 
 
 def _links(plane: Plane, model: LocalModel) -> NDArray[Any]:

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from kmviz.charts import theme
-from kmviz.charts.chart import Axis, Chart, Heat, Images, Layer, Line, Points, Rule
+from kmviz.charts.chart import Axis, Chart, Heat, Images, Layer, Line, Points, Rule, xy
 from kmviz.charts.plane import Plane, thinned
 
 #: Training rows drawn behind a map; bands of f on each side of the boundary; vectors above which
@@ -61,20 +61,17 @@ def bands(plane: Plane) -> list[Heat]:
 
 def boundary_line(plane: Plane, **options: Any) -> list[Line]:
     """Return where f is zero, nothing for a projection."""
-    line = plane.boundary
-    if line is None:
-        return []
     look: dict[str, Any] = {"name": "exact boundary", "width": 2.5} | options
-    return [Line(x=line[:, 0], y=line[:, 1], **look)]
+    return [] if plane.boundary is None else [Line(**xy(plane.boundary), **look)]
 
 
 def rows_by_class(plane: Plane, most: int = POINTS, size: float = 5.0, **options: Any) -> Points:
     """Return the training rows, a colour and symbol for each class."""
     rows = thinned(len(plane.points), most)
+    group = (plane.labels[rows] > 0).astype(np.uint8)
     return Points(
-        x=plane.points[rows, 0], y=plane.points[rows, 1], names=plane.class_names, size=size,
-        group=(plane.labels[rows] > 0).astype(np.uint8), **options,
-    )  # fmt: skip
+        **xy(plane.points[rows]), names=plane.class_names, size=size, group=group, **options
+    )
 
 
 def _vectors(plane: Plane) -> Points:
@@ -83,7 +80,7 @@ def _vectors(plane: Plane) -> Points:
     is_crowded = len(strength) > CROWD
     part = np.sqrt(strength / max(float(strength.max(initial=0.0)), 1e-300))
     return Points(
-        x=plane.vectors[:, 0], y=plane.vectors[:, 1], names=("support vector",),
+        **xy(plane.vectors), names=("support vector",),
         colors=(theme.INK,), symbols=("ring",), size=6 + (5 if is_crowded else 10) * part,
         opacity=0.35 if is_crowded else 0.6, hover={"β": plane.weights},
     )  # fmt: skip
@@ -93,10 +90,30 @@ def queries_of(plane: Plane, query: int | None, most: int | None = None) -> Poin
     """Return the queries, unseen but for the one that is marked: a click picks one of them."""
     rows = thinned(len(plane.queries), most or len(plane.queries))
     rows = rows if query is None else np.union1d(rows, query)
+    places = plane.queries[rows].astype(np.float32)
+    return Points(**xy(places), id=rows, picked=query, opacity=0.0, fits=False)
+
+
+def star(place: Any, name: str = "the query", size: int = 14) -> Points:
+    """Return one place, (x, y), marked as the query is."""
     return Points(
-        x=plane.queries[rows, 0].astype(np.float32), y=plane.queries[rows, 1].astype(np.float32),
-        id=rows, picked=query, opacity=0.0, fits=False,
+        x=[place[0]], y=[place[1]], names=(name,), size=size, opacity=1.0,
+        colors=(theme.QUERY,), symbols=("star",),
     )  # fmt: skip
+
+
+def query_first(
+    query: NDArray[Any], images: NDArray[Any], shown: Sequence[NDArray[Any]], sides: NDArray[Any]
+) -> dict[str, Any]:
+    """Return a strip of the query, then the images of each position, framed by class (`sides`)."""
+    drawn = [np.asarray(own, np.intp) for own in shown]
+    bank, place = np.unique(np.concatenate(drawn), return_inverse=True)
+    each = np.split(place + 1, np.cumsum([len(own) for own in drawn])[:-1])
+    return {
+        "bank": np.concatenate([query[None], images[bank]]),  # those that any position shows
+        "shown": [np.append(0, own) for own in each],
+        "groups": [np.append(255, sides[own]) for own in drawn],
+    }
 
 
 def effort_map(
@@ -123,14 +140,11 @@ def effort_map(
         values=np.clip(steps, 1, None), x=x, y=y, range=(1, max(len(plane.vectors), 2)), log=True,
         title="evaluations" if is_small else "kernel evaluations",
     )  # fmt: skip
-    star = Points(
-        x=[point[0]], y=[point[1]], names=("" if is_small else "the query",), symbols=("star",),
-        size=11 if is_small else 14, opacity=1.0, colors=(theme.QUERY,),
-    )  # fmt: skip
+    mark = star(point, "", 11) if is_small else star(point)
     return Chart(
         key=f"effort_map_{name}" if is_small else "effort_map",
         alt="Kernel evaluations that a query takes, over the plane, with the exact boundary.",
-        title=title, layers=[heat, *halo, *line, star, queries_of(plane, None)], **where,
+        title=title, layers=[heat, *halo, *line, mark, queries_of(plane, None)], **where,
     )  # fmt: skip
 
 

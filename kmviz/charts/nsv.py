@@ -9,8 +9,8 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from kmviz.charts import theme
-from kmviz.charts.chart import Axis, Band, Chart, Images, Line, Points, Rule
-from kmviz.charts.maps import base_map
+from kmviz.charts.chart import Axis, Band, Chart, Images, Line, Points, Rule, xy
+from kmviz.charts.maps import base_map, star
 from kmviz.charts.plane import Plane
 from kmviz.traces import Frames, NSVReading, NSVTrace
 
@@ -103,8 +103,8 @@ def neighbors(
     first = trace.index[1 : max(trace.stop, 1) + 1]
     k = np.arange(1, len(first) + 1)
     marks = Points(
-        x=plane.vectors[first, 0], y=plane.vectors[first, 1], symbols=("ring",), size=14,
-        colors=(theme.QUERY,), names=("used, in this order" if trace.stop else "nearest",),
+        **xy(plane.vectors[first]), symbols=("ring",), size=14, colors=(theme.QUERY,),
+        names=("used, in this order" if trace.stop else "nearest",),
         labels=[str(step) if step <= 3 * SHOWN else "" for step in k],
         hover={"step": k, "kernel": trace.value[k], "g": trace.partial[k]},
     )  # fmt: skip
@@ -161,8 +161,6 @@ def tradeoff(table: pd.DataFrame, here: tuple[float, float], title: str = "") ->
         x=table["cost"].to_numpy(), y=table["disagreements"].to_numpy(), group=group, size=8,
         names=names, hover={said: table[name].to_numpy() for said, name in columns.items()},
     )  # fmt: skip
-    star = Points(x=here[:1], y=here[1:], names=("the present setting",), symbols=("star",),
-                  colors=(theme.QUERY,), size=15, opacity=1.0)  # fmt: skip
     return Chart(
         key="tradeoff",
         alt="Kernel evaluations per query against the share of answers that differ, for several "
@@ -170,7 +168,7 @@ def tradeoff(table: pd.DataFrame, here: tuple[float, float], title: str = "") ->
         title=title,
         x=Axis("kernel evaluations per query, overhead included (log scale)", log=True),
         y=Axis("disagreements (%)"),
-        layers=[*lines, *[marks] * bool(len(table)), star],
+        layers=[*lines, *[marks] * bool(len(table)), star(here, "the present setting", 15)],
         height=430,
     )
 

@@ -7,6 +7,7 @@ import pandas as pd
 
 from kmviz.charts import theme, verdicts
 from kmviz.charts.chart import Axis, Chart, Heat, Line, Points, Rule
+from kmviz.charts.maps import star
 
 #: Columns by which a table says that it is cells of matrices, a frontier, or over growing sets.
 CELLS = {"setting", "row", "column", "measure"}
@@ -234,11 +235,8 @@ def _beside(cell: pd.Series, word: str = "") -> str:
 
 
 def _paper() -> list[Points | Rule]:
-    star = Points(
-        x=PAPER_POINT[:1], y=PAPER_POINT[1:], size=16, opacity=1.0, symbols=("star",),
-        names=("the paper, which counts vectors touched alone",), colors=(theme.QUERY,),
-    )  # fmt: skip
-    return [star, Rule(x=PAPER_POINT[0]), Rule(y=PAPER_POINT[1])]
+    mark = star(PAPER_POINT, "the paper, which counts vectors touched alone", 16)
+    return [mark, Rule(x=PAPER_POINT[0]), Rule(y=PAPER_POINT[1])]
 
 
 def _names(row: pd.Series) -> list[str]:

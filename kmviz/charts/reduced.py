@@ -11,7 +11,7 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from kmviz.charts import theme
-from kmviz.charts.chart import Axis, Chart, Heat, Images, Line, Points, Rule, line_of
+from kmviz.charts.chart import Axis, Chart, Heat, Images, Line, Points, Rule, xy
 from kmviz.charts.maps import axes, boundary_line, queries_of
 from kmviz.charts.plane import Plane
 
@@ -70,7 +70,7 @@ def boundary(plane: Plane, read: Sizes, query: int) -> Chart:
         title=[f"Reduced: {_counted(len(weights))}" for weights in read.weights],
         layers=[
             *_heat(plane, read.outputs, read, "reduced f(x)"),
-            line_of(read.lines, name="its boundary", width=2.5),
+            Line(**xy(read.lines), name="its boundary", width=2.5),
             _marks(plane, read),
             queries_of(plane, query),
         ],
@@ -196,7 +196,7 @@ def _heat(plane: Plane, values: NDArray[Any], read: Sizes, title: str) -> list[H
 
 def _support_vectors(plane: Plane) -> Points:
     return Points(
-        x=plane.vectors[:, 0], y=plane.vectors[:, 1], group=plane.weights > 0, size=4, opacity=0.6,
+        **xy(plane.vectors), group=plane.weights > 0, size=4, opacity=0.6,
         names=("", ""), symbols=("circle",),
     )  # fmt: skip
 
@@ -204,8 +204,7 @@ def _support_vectors(plane: Plane) -> Points:
 def _marks(plane: Plane, read: Sizes) -> Points:
     """Return the reduced vectors, by the class that they speak for."""
     return Points(
-        x=[places[:, 0] for places in read.vectors], y=[places[:, 1] for places in read.vectors],
-        group=[(weights > 0).astype(int) for weights in read.weights],
+        **xy(read.vectors), group=[(weights > 0).astype(int) for weights in read.weights],
         names=tuple(f"for {name}" for name in plane.class_names),
         symbols=("square", "diamond"), size=12, opacity=1.0,
         hover={"weight": [weights.astype(np.float32) for weights in read.weights]},

@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from kmviz.charts import theme
 from kmviz.charts.chart import Axis, Chart, Images, Line, Rule
-from kmviz.charts.maps import axes, boundary_line, queries_of, rows_by_class
+from kmviz.charts.maps import axes, boundary_line, queries_of, query_first, rows_by_class
 from kmviz.charts.plane import Plane, thinned
 
 #: Lines, and training rows and queries behind them, that are drawn at most.
@@ -59,18 +59,14 @@ def latest(
     images : the query, then all support vectors, (1 + m, height, width)
     """
     last = [np.arange(k)[::-1][:LATEST] for k in counts]
-    bank, place = np.unique(np.concatenate(last), return_inverse=True)
-    each = np.split(place + 1, np.cumsum([len(part) for part in last])[:-1])
     toward = (beta > 0).astype(int)
     names = [class_names[side] for side in toward]
     return Images(
+        **query_first(images[0], images[1:], last, toward),
         key="payment_images",
         alt="The query, and the support vectors that it was compared with last, framed by class.",
         title="The query, and the vectors used last",
-        bank=images[np.append(0, bank + 1)],
-        shown=[np.append(0, part) for part in each],
         captions=[["query", *(f"{k + 1:,}: {names[k]}" for k in part)] for part in last],
-        groups=[np.append(255, toward[part]) for part in last],
         size=84,
         together=3,
     )

@@ -10,18 +10,7 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from kmviz.charts import geometry, theme
-from kmviz.charts.chart import (
-    Axis,
-    Chart,
-    Heat,
-    Images,
-    Layer,
-    Line,
-    Points,
-    Regions,
-    Rule,
-    line_of,
-)
+from kmviz.charts.chart import Axis, Chart, Heat, Images, Layer, Line, Points, Regions, Rule, xy
 from kmviz.charts.maps import axes, boundary_line, queries_of
 from kmviz.charts.plane import Plane, thinned
 
@@ -59,10 +48,10 @@ def tree_map(
     layers: list[Layer] = [
         Heat(values=np.clip(outputs, -STRONG, STRONG), x=x, y=y, scale="diverging",
              range=(-STRONG, STRONG), title="output", opacity=0.8),
-        line_of([geometry.borders(leaf, x, y) for leaf in leaves], width=1.5, opacity=0.25),
+        Line(**xy([geometry.borders(leaf, x, y) for leaf in leaves]), width=1.5, opacity=0.25),
         *boundary_line(plane),
-        line_of(own, name="the tree's boundary", color=theme.COLORS[3], dashed=True),
-        line_of([geometry.borders(part, x, y) for part in inside], width=2.5, color=theme.QUERY,
+        Line(**xy(own), name="the tree's boundary", color=theme.COLORS[3], dashed=True),
+        Line(**xy([geometry.borders(part, x, y) for part in inside]), width=2.5, color=theme.QUERY,
                name=name),
         Regions(owner=leaves, x=x, y=y, text=_words(nodes)),
         queries_of(plane, query, _QUERIES),
@@ -246,9 +235,8 @@ def _asked(asked: Sequence[NDArray]) -> Points:
     """Return the vectors on the path with their steps; one that is asked again has all of them."""
     found = [_numbered(spots.astype(np.float32)) for spots in asked]
     return Points(
-        x=[spots[:, 0] for spots, _ in found], y=[spots[:, 1] for spots, _ in found],
-        names=("on the path, by step",), colors=(theme.INK,), symbols=("circle",), size=9,
-        opacity=1.0, labels=[words for _, words in found],
+        **xy([spots for spots, _ in found]), names=("on the path, by step",), size=9, opacity=1.0,
+        colors=(theme.INK,), symbols=("circle",), labels=[words for _, words in found],
         text=[[f"step {word}" for word in words] for _, words in found],
     )  # fmt: skip
 

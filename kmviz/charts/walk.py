@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from kmviz.charts import theme
 from kmviz.charts.chart import Axis, Band, Chart, Images, Layer, Line, Points, Rule
-from kmviz.charts.maps import axes, boundary_line
+from kmviz.charts.maps import axes, boundary_line, query_first
 from kmviz.charts.plane import Plane
 from kmviz.traces import Trace
 
@@ -111,21 +111,16 @@ def used_images(
     shown : which of them are used, at each step
     """
     latest = [k[::-1][:STRIP] for k in shown]
-    bank, place = np.unique(np.concatenate([*latest, [0]]).astype(int), return_inverse=True)
-    each = np.split(place[: len(place) - 1], np.cumsum([len(k) for k in latest])[:-1])
-    drawn = images[bank] if len(images) else images[:0]
-    is_made_up = drawn.min(initial=0.0) < 0  # ink less than none, as a reduced vector's
+    is_made_up = images.min(initial=0.0) < 0  # ink less than none, as a reduced vector's
     if is_made_up:  # and much or little of it
-        drawn = drawn / np.abs(drawn).max(axis=(1, 2), keepdims=True).clip(1e-12)
+        images = images / np.abs(images).max(axis=(1, 2), keepdims=True).clip(1e-12)
         query = query / max(float(query.max()), 1e-12)
     return Images(
+        **query_first(query, images, latest, toward),
         key=key,
         alt="The query, and the images that it was compared with last.",
         title=f"Query {row}, and the vectors used last",
-        bank=np.concatenate([query[None], drawn]),
-        shown=[np.append(0, 1 + one) for one in each],
         captions=[["query", *(f"{i + 1}: {class_names[toward[i]]}" for i in k)] for k in latest],
-        groups=[np.append(255, toward[k]) for k in latest],
         scale="diverging" if is_made_up else "grey",
         size=64,
     )

@@ -21,7 +21,8 @@ PAPER_POINT = (111.0, 6.0)
 SYSTEMS = ("FaLK-SVM", "LibSVM", "BVM", "CVM", "LASVM", "USVM", "CPSP", "SVM-B", "SVM-Bs")
 VARIANTS = ("FaLK-SVM", "FaLK-SVMc", "FaLK-SVMl")
 #: What they draw: the column, its axis, whether on a log scale.
-MEASURES = (
+Measure = tuple[str, str, bool]
+MEASURES: tuple[Measure, ...] = (
     ("ours", "accuracy (%)", False), ("train", "training (CPU s)", True),
     ("test", "testing (CPU s)", True),
 )  # fmt: skip
@@ -123,7 +124,7 @@ def rivals(frame: pd.DataFrame) -> dict[str, list[Chart]]:
         part = frame[frame["method"].isin(names)]
         for i, measure in enumerate(MEASURES):
             found[f"figure {first + i}"] = [
-                panel(own, names, "method", *measure, title=f"{TITLES[i]}: {data}")
+                panel(own, names, "method", measure, f"{TITLES[i]}: {data}")
                 for data, own in part.groupby("data", sort=False)
             ]
     return found
@@ -134,21 +135,16 @@ def growth(frame: pd.DataFrame) -> dict[str, list[Chart]]:
     names = tuple(frame["data"].unique())
     measures = (("ours", "training (CPU s)", True), ("test", "testing (CPU s per 1,000)", True))
     return {
-        title: [panel(frame, names, "data", *measure, title=title)]
+        title: [panel(frame, names, "data", measure, title)]
         for title, measure in zip(TITLES[1:], measures, strict=True)
     }
 
 
 def panel(
-    frame: pd.DataFrame, names: tuple[str, ...], by: str, column: str, axis: str, log: bool,
-    title: str,
-) -> Chart:  # fmt: skip
-    """Return a column against `rows`, a line for each value of the column `by`.
-
-    Parameters
-    ----------
-    names : the lines in the order of their colours, ten at most
-    """
+    frame: pd.DataFrame, names: tuple[str, ...], by: str, measure: Measure, title: str
+) -> Chart:
+    """Return a measure against `rows`, a line for each of the `names` in the column `by`."""
+    column, axis, log = measure
     parts = [frame[frame[by] == name].sort_values("rows") for name in names]
     lines = [
         Line(x=part["rows"].to_numpy(), y=part[column].to_numpy(float), name=name, markers=True,
@@ -171,19 +167,12 @@ def cells(frame: pd.DataFrame, table: str = "") -> pd.DataFrame:
     """Return the cells that both have as rows: what it is, `paper`, `ours`, and the verdict."""
     words, found = verdicts.verdicts(frame, table), []
     for paper, ours, difference in verdicts.pairs(frame):
-        if difference not in words:
-            continue
-        theirs, mine = (pd.to_numeric(frame[c], errors="coerce") for c in (paper, ours))
         own = paper.replace("paper", "").strip("_").replace("_", " ")
-        said = [", ".join([*_names(row), *([own] if own else [])]) for _, row in frame.iterrows()]
-        part = {"what": said, "paper": theirs, "ours": mine, "verdict": words[difference]}
-        found.append(pd.DataFrame(part))
-    if not found:
-        return pd.DataFrame(columns=["what", "paper", "ours", "verdict"])
-    whole = pd.concat(found, ignore_index=True)
-    return whole[
-        np.isfinite(whole["paper"]) & np.isfinite(whole["ours"]) & (whole["verdict"] != "")
-    ]
+        for word, (_, row) in zip(words.get(difference, ()), frame.iterrows()):
+            if word and np.isfinite(float(row[ours])):
+                names = [value for value in [*row, own] if isinstance(value, str) and value]
+                found.append((", ".join(names), float(row[paper]), float(row[ours]), word))
+    return pd.DataFrame(found, columns=["what", "paper", "ours", "verdict"])
 
 
 def diagonal(frame: pd.DataFrame, table: str = "") -> Chart | None:
@@ -237,8 +226,3 @@ def _beside(cell: pd.Series, word: str = "") -> str:
 def _paper() -> list[Points | Rule]:
     mark = star(PAPER_POINT, "the paper, which counts vectors touched alone", 16)
     return [mark, Rule(x=PAPER_POINT[0]), Rule(y=PAPER_POINT[1])]
-
-
-def _names(row: pd.Series) -> list[str]:
-    """Return the words of a row: what it is about."""
-    return [str(value) for value in row if isinstance(value, str)]

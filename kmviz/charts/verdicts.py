@@ -28,22 +28,13 @@ _SHADES = {
 def beside(frame: pd.DataFrame) -> pd.DataFrame:
     """Return the frame with a `difference` column after each `paper`/`ours` pair of numbers.
 
-    Columns come as `paper` and `ours`, or with a common ending (`paper_steps`, `ours_steps`).
+    Columns come as `paper` and `ours`, or with more to the name (`paper_steps`, `ours_steps`).
     The difference is relative: (ours - paper) / |paper|.
-
-    Examples
-    --------
-    >>> import pandas as pd
-    >>> from kmviz.charts.verdicts import beside
-    >>> beside(pd.DataFrame({"paper": [2.0], "ours": [2.2]})).columns.tolist()
-    ['paper', 'ours', 'difference']
     """
-    result = frame.copy()
+    result = frame.drop(columns=[names[2] for names in pairs(frame)], errors="ignore")
     for paper, ours, difference in pairs(frame):
-        theirs = pd.to_numeric(frame[paper], errors="coerce").astype(float)
-        found = pd.to_numeric(frame[ours], errors="coerce").astype(float)
-        with np.errstate(divide="ignore", invalid="ignore"):
-            relative = (found - theirs) / theirs.abs().replace(0.0, np.nan)
+        theirs, found = (pd.to_numeric(frame[name], errors="coerce") for name in (paper, ours))
+        relative = (found - theirs) / theirs.abs().replace(0.0, np.nan)
         if relative.notna().any():
             result.insert(result.columns.get_loc(ours) + 1, difference, relative)
     return result
@@ -51,13 +42,11 @@ def beside(frame: pd.DataFrame) -> pd.DataFrame:
 
 def pairs(frame: pd.DataFrame) -> list[tuple[str, str, str]]:
     """Return the columns that stand beside one another: paper's, ours, and their difference."""
-    found = []
-    for column in map(str, frame.columns):
-        if column.startswith("paper") and (ours := "ours" + column[len("paper") :]) in frame:
-            found.append((column, ours, "difference" + column[len("paper") :]))
-        elif column.endswith("_paper") and (ours := column[: -len("paper")] + "ours") in frame:
-            found.append((column, ours, column[: -len("paper")] + "difference"))
-    return found
+    named = [
+        (name, name.replace("paper", "ours"), name.replace("paper", "difference"))
+        for name in map(str, frame.columns)
+    ]
+    return [names for names in named if "paper" in names[0] and names[1] in frame]
 
 
 def verdicts(frame: pd.DataFrame, table: str = "") -> pd.DataFrame:
@@ -65,10 +54,7 @@ def verdicts(frame: pd.DataFrame, table: str = "") -> pd.DataFrame:
 
     Parameters
     ----------
-    frame : DataFrame
-        A table with both columns.
-    table : str
-        What it is, which may say of which kind its figures are.
+    table : what it is, which may say of which kind its figures are
 
     Notes
     -----

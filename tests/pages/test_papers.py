@@ -41,6 +41,14 @@ def test_every_stored_table_has_both_columns_and_says_what_it_is(name):
     assert len(stored.paper) > 50
 
 
+@pytest.mark.parametrize("name", papers.names())
+def test_every_stored_table_can_be_coloured_even_one_with_differences_of_its_own(name):
+    stored = papers.stored(name)
+    shown = coloured(stored.frame, stored.title)
+    assert shown.data.columns.is_unique
+    assert len(shown.to_html()) > 1_000
+
+
 def test_no_table_is_stored_that_nothing_makes():
     assert set(papers.names()) <= set(kmviz.papers.names())
 

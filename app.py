@@ -3,7 +3,8 @@
 import streamlit as st
 
 from kmviz import ui
-from kmviz.ui import pictures, sketch, start, start_views, upload, words
+from kmviz.ui import pictures, sketch, start, start_views, upload
+from kmviz.ui.shell import words
 
 problem = ui.frame(
     "Start", heading="What does one answer cost?", beside=start.lesson_list

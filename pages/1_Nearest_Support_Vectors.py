@@ -2,7 +2,8 @@
 
 from kmviz import ui
 from kmviz.charts.nsv import trajectory
-from kmviz.ui import follow, nsv, nsv_calibration, nsv_views, two, words
+from kmviz.ui import follow, nsv, nsv_calibration, nsv_views, two
+from kmviz.ui.shell import words
 
 problem = ui.frame("Nearest support vectors", own=nsv.OWN)
 words.intro(

@@ -2,7 +2,8 @@
 
 from kmviz import ui
 from kmviz.charts.anytime import bounds
-from kmviz.ui import anytime, anytime_views, follow, two, words
+from kmviz.ui import anytime, anytime_views, follow, two
+from kmviz.ui.shell import words
 
 problem = ui.frame("Anytime bounds", own=anytime.OWN)
 words.intro(

@@ -3,7 +3,8 @@
 import streamlit as st
 
 from kmviz import ui
-from kmviz.ui import follow, reduced, reduced_views, reduced_words, two, words
+from kmviz.ui import follow, reduced, reduced_views, reduced_words, two
+from kmviz.ui.shell import words
 
 problem = ui.frame("Reduced set", own=reduced.OWN)
 words.intro(

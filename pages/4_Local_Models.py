@@ -3,7 +3,8 @@
 import streamlit as st
 
 from kmviz import ui
-from kmviz.ui import falk, falk_views, falk_words, follow, two, words
+from kmviz.ui import falk, falk_views, falk_words, follow, two
+from kmviz.ui.shell import words
 
 problem = ui.frame("Local models", own=falk.OWN)
 words.intro(

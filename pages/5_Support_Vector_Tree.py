@@ -3,7 +3,8 @@
 import streamlit as st
 
 from kmviz import ui
-from kmviz.ui import follow, svtree, svtree_views, two, words
+from kmviz.ui import follow, svtree, svtree_views, two
+from kmviz.ui.shell import words
 
 problem = ui.frame("Support vector tree", own=svtree.OWN)
 words.intro(

@@ -3,7 +3,8 @@
 import streamlit as st
 
 from kmviz import ui
-from kmviz.ui import compare, compare_views, lesson, pictures, words
+from kmviz.ui import compare, compare_views, lesson, pictures
+from kmviz.ui.shell import words
 
 problem = ui.frame("Compare", own=compare.OWN, heading="Which method suits this data?")
 compare.follow(problem.n_vectors)

@@ -15,8 +15,10 @@ import kmviz
 from kmviz.charts import theme
 from kmviz.charts.compare import slots
 from kmviz.methods.register import COMPARE, METHODS, families, method_of, method_offering, setting
-from kmviz.ui import PAGES, Choice, Flag, parts
+from kmviz.ui import PAGES
 from kmviz.ui.compare import link_to
+from kmviz.ui.shell import parts
+from kmviz.views.controls import CONTROLS, SHARED
 from tests.pages.helpers import ROOT, open_page
 
 SETTINGS = [one for method in METHODS for one in method.settings]
@@ -154,21 +156,20 @@ def test_a_page_opens_with_its_own_view(page):
     if page.file == "pages/6_Compare.py":
         return  # it measures every method: the test of that page opens it with a few
     app = open_page(page.file)
-    _, _, params = app.session_state["kmviz.params"]
-    assert set(page.opening) <= set(params)
+    _, own, _ = app.session_state["kmviz.page"]
+    assert set(page.opening) <= {*SHARED, *own}
     for name, text in page.opening.items():
-        assert params[name].write(app.session_state["kmviz.kept"][name]) == text
+        assert CONTROLS[name].text(app.session_state[name]) == text
     assert not dict(app.query_params)
 
 
 def views(method):
     """Links to each setting, and to each other value of a choice or a flag."""
     links = [link_to(one.name, n_vectors=60) for one in method.settings]
-    app = open_page(method.page, **SMALL, **links[0])
-    _, _, params = app.session_state["kmviz.params"]
     for name in method.url:
-        options = getattr(params[name], "options", ("true", "false"))
-        if isinstance(params[name], Choice | Flag):
+        control = CONTROLS[name]
+        options = ("true", "false") if isinstance(control.default, bool) else control.options
+        if not control.is_number:
             links += [links[0] | {name: text} for text in options if text != links[0][name]]
     return links
 

@@ -7,11 +7,11 @@ A page reads::
     ui.finish()
 """
 
-from kmviz.ui.frame import finish, frame, frame_without_data
-from kmviz.ui.menu import PAGES, page_link
-from kmviz.ui.parts import clicked, look_for, metrics, take_home
 from kmviz.ui.plane import grid, plane
 from kmviz.ui.shell.controls import draw, row
+from kmviz.ui.shell.frame import finish, frame, frame_without_data
+from kmviz.ui.shell.menu import PAGES, page_link
+from kmviz.ui.shell.parts import clicked, look_for, metrics, take_home
 from kmviz.ui.shell.url import limit, put
 from kmviz.views.problem import Problem
 

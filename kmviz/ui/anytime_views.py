@@ -9,10 +9,11 @@ import streamlit as st
 
 from kmviz.charts import anytime as charts
 from kmviz.traces import AnytimeTrace, Frames
-from kmviz.ui import anytime, parts, pictures
+from kmviz.ui import anytime, pictures
 from kmviz.ui.maps import effort_view
 from kmviz.ui.runtime.fitted import frames
 from kmviz.ui.runtime.jobs import Cache
+from kmviz.ui.shell import parts
 from kmviz.views.fitted import Shown
 
 #: Steps up to which each has its place on the slider, and places for all those after them.

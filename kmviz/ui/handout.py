@@ -23,7 +23,6 @@ from kmviz.ui import (
     falk,
     falk_words,
     lesson,
-    menu,
     nsv,
     present,
     reduced,
@@ -32,7 +31,7 @@ from kmviz.ui import (
     svtree,
 )
 from kmviz.ui.runtime.problem import load_chosen, trained
-from kmviz.ui.shell import url
+from kmviz.ui.shell import menu, url
 from kmviz.views.controls import setting
 
 Metrics = list[tuple[str, str, str]]

@@ -15,8 +15,8 @@ import streamlit as st
 
 from kmviz import lessons
 from kmviz.lessons import Lesson, Part
-from kmviz.ui import menu, present
-from kmviz.ui.shell import url
+from kmviz.ui import present
+from kmviz.ui.shell import menu, url
 
 _NOTED, _OPEN = "kmviz.noted", "kmviz.part"
 _FIGURES, _REVEALED = "kmviz.figures", "kmviz.revealed"

@@ -9,9 +9,10 @@ import streamlit as st
 
 from kmviz.charts import nsv as charts
 from kmviz.traces import Frames, NSVReading, NSVTrace
-from kmviz.ui import nsv, parts, pictures
+from kmviz.ui import nsv, pictures
 from kmviz.ui.maps import effort_view
 from kmviz.ui.runtime.fitted import frames
+from kmviz.ui.shell import parts
 from kmviz.views.fitted import Shown
 
 #: Where the slider may stand: finely where a step more still changes something.

@@ -18,8 +18,8 @@ from kmviz.charts import Chart, papers as charts
 from kmviz.io.places import tables_folder
 from kmviz.methods.register import METHODS
 from kmviz.ui import papers_words, pictures
-from kmviz.ui.parts import look_for
 from kmviz.ui.shell import controls
+from kmviz.ui.shell.parts import look_for
 
 FOLDER = tables_folder()
 ON_THE_LINE = (

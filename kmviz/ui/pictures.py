@@ -22,7 +22,7 @@ from kmviz.charts import Chart, Images, live, plotly
 from kmviz.charts.wire import pack, spec, words
 from kmviz.ui import lesson
 from kmviz.ui.shell import url
-from kmviz.ui.words import meaning
+from kmviz.ui.shell.words import meaning
 
 View = Chart | Images
 

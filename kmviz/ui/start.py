@@ -11,8 +11,8 @@ from kmviz import lessons
 from kmviz.charts import Chart, maps
 from kmviz.kernels import RBF, Linear, Normalized, Polynomial
 from kmviz.ui import lesson
-from kmviz.ui.menu import COMPARE, METHOD_PAGES, page_link
 from kmviz.ui.plane import plane
+from kmviz.ui.shell.menu import COMPARE, METHOD_PAGES, page_link
 from kmviz.views.prepare import literal
 from kmviz.views.problem import Problem
 

@@ -9,10 +9,10 @@ import streamlit as st
 
 from kmviz.charts import svtree as charts
 from kmviz.traces import TreeTrace
-from kmviz.ui import parts, pictures, svtree
+from kmviz.ui import pictures, svtree
 from kmviz.ui.maps import effort_view
 from kmviz.ui.runtime.jobs import Cache
-from kmviz.ui.shell import url
+from kmviz.ui.shell import parts, url
 from kmviz.views.fitted import Shown
 
 #: Heights up to which each has its place on the slider; then every second, then every fourth.

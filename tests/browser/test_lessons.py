@@ -6,7 +6,7 @@ from urllib.parse import urlencode
 from playwright.sync_api import expect
 
 from kmviz import lessons
-from kmviz.ui import menu
+from kmviz.ui.shell import menu
 from tests.browser.harness import parameter, parameters, press, settle
 
 

@@ -4,7 +4,7 @@ import re
 
 from playwright.sync_api import expect
 
-from kmviz.ui.frame import STYLE
+from kmviz.ui.shell.frame import STYLE
 from tests.browser.harness import (
     click_spot,
     drawn,

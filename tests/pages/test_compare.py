@@ -12,9 +12,9 @@ import kmviz
 from kmviz.charts import wire
 from kmviz.evaluation import compare as evaluation
 from kmviz.ui import anytime, compare, falk, nsv, reduced, svtree
-from kmviz.ui.menu import COMPARE
 from kmviz.ui.runtime.problem import load_chosen, trained
 from kmviz.ui.shell import url
+from kmviz.ui.shell.menu import COMPARE
 from kmviz.views.controls import CONTROLS, USUAL
 from tests.pages.helpers import array, figure, live_arrays, live_at, open_page, run
 

@@ -5,7 +5,8 @@ import re
 import pytest
 
 from kmviz import lessons
-from kmviz.ui import handout, menu
+from kmviz.ui import handout
+from kmviz.ui.shell import menu
 from tests.pages.helpers import open_page, run
 
 PARTS = [

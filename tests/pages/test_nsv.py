@@ -11,8 +11,9 @@ from kmviz.methods.nsv.calibration import Calibrator
 from kmviz.methods.nsv.engine import NSVEngine
 from kmviz.methods.nsv.envelope import Envelope
 from kmviz.methods.study import Study
-from kmviz.ui import maps, nsv, parts
+from kmviz.ui import maps, nsv
 from kmviz.ui.nsv_views import WINDOWS
+from kmviz.ui.shell import parts
 from kmviz.views import problem as problems
 from tests.pages.helpers import figure, live_arrays, live_at, metric, open_page, run
 

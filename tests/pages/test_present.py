@@ -4,7 +4,8 @@ import re
 
 from kmviz import lessons
 from kmviz.charts import Chart, Line, plotly
-from kmviz.ui import handout, menu, present
+from kmviz.ui import handout, present
+from kmviz.ui.shell import menu
 from tests.pages.helpers import open_page, run
 
 COST = lessons.load("cost")

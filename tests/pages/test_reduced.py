@@ -12,7 +12,8 @@ from sklearn.svm import SVC
 import kmviz
 from kmviz import ReducedSetClassifier, VirtualSVClassifier, datasets
 from kmviz.charts import wire
-from kmviz.ui import parts, reduced, reduced_words
+from kmviz.ui import reduced, reduced_words
+from kmviz.ui.shell import parts
 from tests.pages.helpers import live_arrays, live_at, live_layers, metric, open_page, run
 
 PAGE = "pages/3_Reduced_Set.py"

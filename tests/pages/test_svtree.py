@@ -10,7 +10,8 @@ import pytest
 
 from kmviz.charts import wire
 from kmviz.methods.svtree import SVTreeClassifier
-from kmviz.ui import parts, svtree
+from kmviz.ui import svtree
+from kmviz.ui.shell import parts
 from kmviz.ui.svtree_views import positions
 from tests.pages.helpers import live_arrays, live_at, live_layers, metric, open_page, run
 

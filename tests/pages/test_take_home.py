@@ -9,8 +9,7 @@ from streamlit.testing.v1 import AppTest
 import kmviz
 from kmviz import datasets
 from kmviz.cli.main import main
-from kmviz.ui import parts
-from kmviz.ui.shell import url
+from kmviz.ui.shell import parts, url
 from kmviz.ui.upload import Upload
 from tests.pages.helpers import ROOT, run
 

@@ -11,8 +11,7 @@ from streamlit.testing.v1 import AppTest
 
 from kmviz.datasets import encode_table
 from kmviz.io.storage import dumps
-from kmviz.ui import parts
-from kmviz.ui.shell import url
+from kmviz.ui.shell import parts, url
 from kmviz.ui.upload import Upload
 from tests.pages.helpers import ROOT, run
 

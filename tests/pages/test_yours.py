@@ -9,8 +9,8 @@ from sklearn.preprocessing import StandardScaler
 from sklearn.svm import SVC
 
 import kmviz
-from kmviz.ui.menu import PAGES
 from kmviz.ui.runtime import problem
+from kmviz.ui.shell.menu import PAGES
 from kmviz.views import yours
 from tests.pages.helpers import open_page
 

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from kmviz.ui import words
+from kmviz.ui.shell import words
 from tests.pages.helpers import open_page
 
 ROOT = Path(__file__).resolve().parents[2]

@@ -31,11 +31,11 @@ from streamlit.web.cli import main
 from kmviz import loops, ui
 from kmviz.io import storage
 from kmviz.kernels import Linear
-from kmviz.ui import anytime, falk, menu, nsv, reduced, svtree
+from kmviz.ui import anytime, falk, nsv, reduced, svtree
 from kmviz.ui.plane import plane
 from kmviz.ui.runtime import jobs
 from kmviz.ui.runtime.problem import load_chosen, trained
-from kmviz.ui.shell import url
+from kmviz.ui.shell import menu, url
 
 #: The pages of methods: what each makes of its choices.
 METHODS: dict[str, Any] = {

@@ -7,9 +7,9 @@ from pathlib import Path
 
 import streamlit as st
 
-from kmviz.ui import handout, lesson, menu, present, sketch, two, words
+from kmviz.ui import handout, lesson, present, sketch, two
 from kmviz.ui.runtime import jobs, problem
-from kmviz.ui.shell import controls, url
+from kmviz.ui.shell import controls, menu, url, words
 
 _copy = st.components.v2.component(
     "kmviz.copy",
@@ -18,10 +18,10 @@ _copy = st.components.v2.component(
   border: 1px solid var(--st-border-color); border-radius: var(--st-button-radius);
   padding: 0.25rem 0.75rem; min-height: 2.5rem; cursor: pointer; }
 button:hover { color: var(--st-primary-color); border-color: var(--st-primary-color); }""",
-    js=(Path(__file__).parent / "shell" / "copy.js").read_text("utf-8"),
+    js=Path(__file__).with_name("copy.js").read_text("utf-8"),
 )
 ICON = "🧭"  # in the browser's tab: a :material/ icon there would ask a font host
-STYLE = Path(__file__).parent / "shell" / "page.css"
+STYLE = Path(__file__).with_name("page.css")
 
 
 def frame(

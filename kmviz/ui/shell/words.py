@@ -9,7 +9,7 @@ import streamlit as st
 
 from kmviz.ui import lesson
 
-_SOURCE = Path(__file__).resolve().parents[1] / "glossary.md"
+_SOURCE = Path(__file__).resolve().parents[2] / "glossary.md"
 #: The words of the glossary that figures in a line go by.
 _FIGURES = {
     "Vectors m": "m",

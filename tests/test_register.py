@@ -144,10 +144,10 @@ def test_a_link_to_a_setting_is_understood_by_its_page(one):
     link = link_to(one.name, n_vectors=60)
     assert set(method.url) <= set(link), "a link says all that the page can show of a setting"
     app = open_page(method.page, **SMALL, kernel="poly", degree=2, gamma=1, **link)
-    _, own, params = app.session_state["kmviz.params"]
+    _, own, _ = app.session_state["kmviz.page"]
     assert set(link) <= set(own)
     for name, text in link.items():
-        assert params[name].write(params[name].read(text)) == text
+        assert CONTROLS[name].text(CONTROLS[name].parse(text)) == text
     assert app.get("plotly_chart") or app.get("bidi_component")
 
 

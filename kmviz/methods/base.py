@@ -69,7 +69,11 @@ Run = tuple[NDArray[np.float64], NDArray[np.intp]]
 
 
 class Engine(Protocol):
-    """What a method makes of one binary machine."""
+    """What a method makes of one binary machine.
+
+    An engine may have `tells_finite = True`: NaN in, NaN out, so that the checks of its rows can
+    wait until an output is not finite.
+    """
 
     machine: KernelMachine
 
@@ -404,8 +408,9 @@ class MachineClassifier(PairsClassifier):
     def _runs(self, X: Any) -> list[Run]:
         """Return outputs and steps of every engine.
 
-        Engines that tell by themselves where a row is not finite answer a plain array in less
-        time than scikit-learn's checks take: it is checked only if they do tell.
+        scikit-learn's checks take longer than a single answer. NaN in, NaN out: engines that
+        promise it (`tells_finite`) answer a plain array first, and it is checked only if an output
+        is not finite.
         """
         rows = self._unchecked_rows(X)
         if rows is not None:
@@ -436,7 +441,7 @@ class MachineClassifier(PairsClassifier):
         return found
 
     def _unchecked_rows(self, X: Any) -> NDArray[Any] | None:
-        """Rows of a plain array, finite or not, for engines that tell by themselves; or None."""
+        """Return rows of a plain array, finite or not; None where they must be checked first."""
         if self._unchecked and is_plain(self, X) and self._is_folded(X):
             return refuse_huge(X if self._affine is None else self._affine(X))
         return None

@@ -32,16 +32,6 @@ def first_with_most_votes(outputs, n_classes, zero_first, out):
 
 
 @compiled_strict
-def any_within(outputs, limit):
-    """Whether some output is no further from 0 than this."""
-    for r in range(outputs.shape[0]):
-        for q in range(outputs.shape[1]):
-            if abs(outputs[r, q]) <= limit:
-                return True
-    return False
-
-
-@compiled_strict
 def contenders(outputs, known, rows, scale, n_classes, zero_first, best, asks):
     """Of the classes that no known output beats, the one that all outputs put furthest ahead.
 
@@ -74,5 +64,4 @@ def warm() -> None:
     """Compile for the types in use."""
     places, flags = np.zeros(2, dtype=np.intp), np.zeros((2, 3), dtype=bool)
     first_with_most_votes(np.ones((2, 3)), 3, True, places)
-    any_within(np.ones((2, 3)), 0.5)
     contenders(np.ones((2, 3)), flags, places, np.ones(3), 3, True, places.copy(), flags.copy())

@@ -1,6 +1,6 @@
 """How far rounding may move a sum, an exponent, a power: docs/guides/error_bounds.md, by number.
 
-Only what loops and NumPy read alike stands here; `kmviz.machines.rounding` holds the rest.
+Only what loops and NumPy read alike stands here; `kmviz.machines.certified` holds the rest.
 """
 
 from __future__ import annotations
@@ -22,6 +22,9 @@ EXPONENTIAL, MOST, SHARE = 6.0, 0.25, 1.25
 
 #: What underflow may take from a number of float32, twice over (7).
 TINY = 2.0**-125
+
+#: What underflow may take from a term in float64, as a share of its weight (7).
+LEAST = 1e-290
 
 
 @part_strict
@@ -72,6 +75,12 @@ def lost_in_base(lost, n, gamma, coef0, length, radius):
     """What gamma x.z + coef0 may be off by, for rows of these lengths, n columns (5, 7)."""
     tiny = TINY * n * (1.0 + radius + gamma * (length + radius))
     return lost * (gamma * length * radius + abs(coef0)) + tiny
+
+
+@part_strict
+def most_radial(lost):
+    """The largest radial value that an exponent off by so much may give (8)."""
+    return 1.01 + 2.0 * lost
 
 
 @part_strict

@@ -12,13 +12,13 @@ from kmviz.loops.compile import compiled, part, part_finite
 from kmviz.loops.exponential import exp32
 from kmviz.loops.kernel import POLYNOMIAL, RADIAL, whole_power
 from kmviz.loops.rounding import (
-    DOUBLE,
+    LEAST,
     TINY,
-    gamma_of,
     lost_by_sum,
     lost_in_base,
     lost_in_exponent,
     lost_in_value,
+    most_radial,
     width_of,
 )
 
@@ -85,23 +85,51 @@ def _sums(kind, x, columns, values, block):
 
 
 @part
-def error_bound(kind, gamma, coef0, degree, lost, values, weights, summing):
-    """What float32 may move f by, term by term (8, 9).
-
-    `lost` is what an exponent, or the base of a power, may be off by.
-    """
+def mean_size(degree, terms, weights, spread, summing):
+    """The mean kernel value, or base of a power, that weights of this sum give (8, 9)."""
     total = 0.0
-    for i in range(values.shape[0]):
-        size = np.float64(values[i])
-        if kind != RADIAL:
-            size = abs(gamma * size + coef0)
-        total += abs(weights[i]) * lost_in_value(kind == RADIAL, degree, lost, size, summing)
-    return total
+    for i in range(terms.shape[0]):
+        total += abs(weights[i] * terms[i])
+    mean = (1.0 + 2.0 * summing) * total / max(spread, LEAST)
+    return mean if degree == 1 else mean ** (1.0 / degree)
+
+
+@compiled
+def linear_outputs(X, slopes, bias, reach, share, out, error):
+    """f of linear machines, one row of `slopes` each; returns how many queries it cannot tell (14).
+
+    Parameters
+    ----------
+    X : array of shape (n, d)
+    slopes : array of shape (p, d)
+    reach : array of shape (p,)
+        The length of sum_i |beta_i| |X_i|.
+    share : float
+        What f is off by, as a share of its terms.
+    out, error : arrays of shape (n, p)
+    """
+    near = 0
+    for r in range(X.shape[0]):
+        square, is_sure = 0.0, True
+        for j in range(X.shape[1]):
+            x = np.float64(X[r, j])
+            square += x * x
+        length = np.sqrt(square)
+        for q in range(bias.shape[0]):
+            total = 0.0
+            for j in range(X.shape[1]):
+                total += slopes[q, j] * X[r, j]
+            out[r, q] = total - bias[q]
+            error[r, q] = share * (length * reach[q] + abs(bias[q]))
+            is_sure = is_sure and np.inf > abs(out[r, q]) > error[r, q]
+        near += not is_sure
+    return near
 
 
 @compiled
 def shared_outputs(
-    kind, gamma, coef0, degree, X, center, columns, radius, weights, spread, bias, out, error
+    kind, gamma, coef0, degree, X, center, columns, radius, weights, spread, bias, summing,
+    out, error,
 ):  # fmt: skip
     """f of every machine for a few embedded queries; returns how many float32 cannot tell.
 
@@ -114,16 +142,20 @@ def shared_outputs(
         The vectors, one a column, so that the sums of all grow side by side.
     radius : float
         The length of the longest of them.
-    weights : array of shape (m, p)
-        A column for each machine.
+    weights : array of shape (p, m)
+        A row for each machine.
     spread : array of shape (p,)
         The sums of their absolute values.
+    summing : float
+        What a sum over the vectors in float64 is off by, as a share of its terms, with what is
+        allowed for transformers before the machine.
     out, error : arrays of shape (n, p)
         What f is off by at most, looked at no further than tells the sign.
     """
     d, m = columns.shape
     x, values = np.empty(d, columns.dtype), np.empty(m, columns.dtype)
-    block, share, summing = np.empty_like(values), lost_by_sum(d), gamma_of(m + 4, DOUBLE)
+    block, terms = np.empty_like(values), np.empty(m)
+    share, is_radial = lost_by_sum(d), kind == RADIAL
     near = 0
     for r in range(X.shape[0]):
         square, is_sure = 0.0, True
@@ -135,26 +167,28 @@ def shared_outputs(
         length = np.sqrt(square)
         if kind == RADIAL:
             _exponentials(gamma, values)
-            lost, most = lost_in_exponent(share, share, gamma, length, radius), 2.0
+            lost = lost_in_exponent(share, share, gamma, length, radius)
+            most = most_radial(lost)
         else:
             lost = lost_in_base(share, d, gamma, coef0, length, radius)
             most = gamma * length * radius + abs(coef0) + lost
-        for q in range(bias.shape[0]):
-            out[r, q] = -bias[q]
         for i in range(m):
-            value = np.float64(values[i])
-            if kind == POLYNOMIAL:
-                value = whole_power(gamma * value + coef0, degree)
-            for q in range(bias.shape[0]):
-                out[r, q] += weights[i, q] * value
-        most = lost_in_value(kind == RADIAL, degree, lost, most, summing)
+            terms[i] = values[i]
+        if kind == POLYNOMIAL:
+            for i in range(m):
+                terms[i] = whole_power(gamma * terms[i] + coef0, degree)
+        most = lost_in_value(is_radial, degree, lost, most, summing)
         for q in range(bias.shape[0]):
+            total = 0.0
+            for i in range(m):
+                total += weights[q, i] * terms[i]
+            out[r, q] = total - bias[q]
             tiny = TINY * (spread[q] + m) + summing * abs(bias[q])
             error[r, q] = most * spread[q] + tiny
             if not abs(out[r, q]) > error[r, q]:  # vectors that hardly count hardly move it
-                error[r, q] = tiny + error_bound(
-                    kind, gamma, coef0, degree, lost, values, weights[:, q], summing
-                )
+                size = mean_size(degree, terms, weights[q], spread[q], summing)
+                size = lost_in_value(is_radial, degree, lost, size, summing)
+                error[r, q] = size * spread[q] + tiny
                 is_sure = is_sure and np.inf > abs(out[r, q]) > error[r, q]
         near += not is_sure
     return near
@@ -166,6 +200,6 @@ def warm() -> None:
     ones, table = np.ones(2), np.ones((2, 2))
     for dtype in (np.float32, np.float64):
         rows = np.ones((2, 2), dtype=dtype)
-        shared_outputs(
-            RADIAL, 1.0, 0.0, 1, rows, ones, columns, 1.0, table, ones, ones, table, table.copy()
-        )
+        out = table, table.copy()
+        shared_outputs(RADIAL, 1.0, 0.0, 1, rows, ones, columns, 1.0, table, ones, ones, 0.0, *out)
+        linear_outputs(rows, table.copy(), ones, ones, 0.0, *out)

@@ -33,6 +33,7 @@ from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from kmviz.machines import KernelMachine
+from kmviz.machines.certified import THROUGH_STEPS
 from kmviz.machines.reading import (
     classes_of,
     read_binary,
@@ -41,7 +42,6 @@ from kmviz.machines.reading import (
     refuse_precomputed,
     refuse_unreadable,
 )
-from kmviz.machines.rounding import Rounding
 from kmviz.machines.unwrap import has_first_steps, last_step, refuse_own_answers
 from kmviz.machines.votes import Rule, by_votes, rule_of
 from kmviz.methods.rows import (
@@ -236,18 +236,22 @@ class MachineClassifier(PairsClassifier):
         outputs = self._outputs(X)  # which says so where nothing is fitted
         return self.classes_[self.rule_.winners(outputs)]
 
-    def _labels(self, X: Any, rows: Any, outputs: NDArray[np.float64]) -> NDArray[Any]:
+    def _labels(self, X: Any, outputs: NDArray[np.float64], near: NDArray[np.intp]) -> NDArray[Any]:
         """Return the classes that exact outputs stand for.
 
-        Where an output is 0 within rounding, the model's own sum decides, and is asked. A slim copy
-        keeps no model: there the sign of our sum decides, and the rule at 0.
+        Of the rows `near`, where rounding decides some output, the model's own sum decides, and is
+        asked. A slim copy keeps no model: there the sign of our sum decides, and the rule at 0.
         """
         winner = self.rule_.winners(outputs)
-        near = self._rounding.near(rows, outputs, self.rule_.rest)
         if len(near) and hasattr(self, "estimator_"):
             labels = self.estimator_labels(_safe_indexing(X, near))
             winner[near] = np.searchsorted(classes_of(self.estimator_), labels)
         return self.classes_[winner]  # which may have other names, behind a table's encoder
+
+    @property
+    def _allowed(self) -> float:
+        """What transformers before the machine may do to f, as a share of its terms."""
+        return 0.0 if self.preprocessing_ is None else THROUGH_STEPS
 
     def _outputs(self, X: Any) -> NDArray[np.float64]:
         """Return the output of each machine, a column each."""
@@ -402,7 +406,6 @@ class MachineClassifier(PairsClassifier):
         if len(self.classes_) == 2:
             self.machine_ = self.machines_[0]
         self.overhead_ = float(sum(engine.overhead for engine in self.engines_))
-        self._rounding = Rounding(self.machines_, self.preprocessing_ is not None)
         return self
 
     def _runs(self, X: Any) -> list[Run]:

@@ -17,14 +17,12 @@ from sklearn.pipeline import Pipeline
 from sklearn.utils import check_array
 from sklearn.utils.validation import check_is_fitted, has_fit_parameter, validate_data
 
+from kmviz.loops.rows import squares_below
 from kmviz.machines import KernelMachine
 from kmviz.machines.affine import Affine, affine
 from kmviz.machines.unwrap import first_steps
 
 FLOATS = [np.float64, np.float32]
-
-#: Up to this many numbers a query goes past scikit-learn's input checks when plainly fine.
-SMALL = 100_000
 
 #: Numbers beyond this are refused: their distances and kernel values have no room in float64.
 LARGEST = 1e50
@@ -111,7 +109,7 @@ class MachineRows(BaseEstimator):
     def _checked(self, X: Any) -> NDArray[Any]:
         rows = as_plain(self, X)
         if rows is not None and self._is_folded(rows) and is_finite(rows):
-            return refuse_huge(rows if self._affine is None else self._affine(rows))
+            return rows if self._affine is None else refuse_huge(self._affine(rows))
         if self.preprocessing_ is None:
             return self._validate(X, reset=False)
         validate_data(self, X, reset=False, skip_check_array=True)
@@ -154,11 +152,10 @@ class MachineRows(BaseEstimator):
 
 def refuse_huge(rows: Any) -> Any:
     """Return rows of a machine; refuse numbers too large for kernel values of theirs to exist."""
-    flat = rows.data if issparse(rows) else rows.reshape(-1)
-    with np.errstate(over="ignore"):
-        if flat.dtype != np.float64 or flat.dot(flat) < LARGEST**2:  # one pass, where all is well
-            return rows
-    most = float(np.fmax.reduce(np.abs(flat), initial=0.0))  # first steps may take NaN
+    flat = rows.data if issparse(rows) else rows
+    if is_finite(flat):
+        return rows
+    most = float(np.fmax.reduce(np.abs(flat), axis=None, initial=0.0))  # first steps may take NaN
     if most < LARGEST:
         return rows
     column = int(np.argmax(np.abs(rows).max(axis=0)))
@@ -194,8 +191,9 @@ def is_plain(estimator: Any, X: Any) -> bool:
 
 
 def is_finite(rows: NDArray[Any]) -> bool:
-    """Tell at once, of few numbers, whether all are finite; of many, leave it to scikit-learn."""
-    return rows.size <= SMALL and bool(np.isfinite(rows).all())
+    """Tell in one pass whether all numbers are finite, and none is huge; False where unclear."""
+    flat = rows.ravel("K")
+    return flat.flags.carray and flat.dtype.isnative and squares_below(flat, LARGEST**2)
 
 
 def is_clean(estimator: Any, X: Any) -> bool:

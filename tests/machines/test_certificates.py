@@ -159,11 +159,11 @@ def test_float64_is_as_near_as_the_bound_says(made):
 def test_float32_is_as_near_as_the_bound_says(made):
     svc, rows = made
     shared = SharedMachines([KernelMachine.from_estimator(svc)])
-    if not shared._fits or shared._slope is not None:
+    if not shared._fits or shared._slopes is not None:
         return
     f, _ = true_outputs(shared.machines[0], rows)
     with np.errstate(all="ignore"):
-        output, error = shared._of_dense(np.repeat(rows, 3, axis=0))
+        output, error, _ = shared._of_dense(np.repeat(rows, 3, axis=0))
     off = np.abs(output[::3, 0] - f)
     assert (off <= error[::3, 0])[np.isfinite(output[::3, 0])].all()
 

@@ -17,6 +17,7 @@ from sklearn.utils._param_validation import Interval, StrOptions
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from kmviz.machines import KernelMachine
+from kmviz.machines.certified import Rounding
 from kmviz.machines.votes import by_votes
 from kmviz.methods.anytime.basis import OWN, WIDER, candidates, ordered
 from kmviz.methods.anytime.bounds import Floats
@@ -193,6 +194,7 @@ class AnytimeClassifier(MachineClassifier):
         if len(engines) == 1 and isinstance(engine, CholeskyEngine):
             self.basis_, self.w_coords_ = engine.basis, engine.w_coords
             self.w_y_, self.w_z_ = engine.w_y, engine.w_z
+        self._rounding = Rounding(self.machines_, self._allowed)
         return self
 
     def _hold_out(self, X: Any, y: Any) -> tuple[Any, Any, Any]:
@@ -220,8 +222,8 @@ class AnytimeClassifier(MachineClassifier):
     def predict(self, X: ArrayLike) -> NDArray[Any]:
         """Return the class of each row; the model itself is asked where rounding decides it."""
         outputs = self._outputs(X)  # which says so where nothing is fitted
-        rows = self._rows(X) if self._rounding.needs_rows else X
-        return self._labels(X, rows, outputs)
+        near = self._rounding.near(X, outputs, self._rows, self.rule_.rest)
+        return self._labels(X, outputs, near)
 
     def _outputs(self, X: Any) -> Floats:
         return super()._outputs(X) if self._is_pair() else self._answers(self._rows(X))[0]

@@ -94,13 +94,11 @@ class ExactClassifier(MachineClassifier):
 
     def predict(self, X: ArrayLike) -> NDArray[Any]:
         """Return the class of each row; the model itself is asked where rounding decides it."""
-        rows = self._rows(X)
-        return self._labels(X, rows, self._outputs_of(rows))
+        return self._labels(X, *self._certain(self._rows(X)))
 
     def near_zero(self, X: ArrayLike) -> NDArray[np.intp]:
         """Return the rows for which rounding decides the sign of f(x)."""
-        rows = self._rows(X)
-        return self._rounding.near(rows, self._outputs_of(rows), self.rule_.rest)
+        return self._certain(self._rows(X))[1]
 
     def steps(self, X: ArrayLike) -> NDArray[np.intp]:
         """Return how many kernel values each row takes: one for each distinct support vector."""
@@ -112,22 +110,26 @@ class ExactClassifier(MachineClassifier):
         return len(self._shared.vectors)
 
     def _outputs(self, X: Any) -> NDArray[np.float64]:
-        return self._outputs_of(self._rows(X))  # which says so where nothing is fitted
+        return self._certain(self._rows(X))[0]  # which says so where nothing is fitted
 
-    def _outputs_of(self, rows: Any) -> NDArray[np.float64]:
-        outputs = self._shared.outputs(rows, self.dtype == "float64")
+    def _certain(self, rows: Any) -> tuple[NDArray[np.float64], NDArray[np.intp]]:
+        """Return outputs, and the rows of which rounding decides the class."""
+        outputs, asked, near = self._shared.certain_outputs(rows, self.dtype == "float64")
         if not self.rule_.rest:
-            return outputs
+            return outputs, asked[near.any(axis=1)] if len(asked) else asked
         n = len(self.classes_)  # signs of the differences are float64's: so is the largest
         outputs, winner = outputs[:, :n], Rule().winners(outputs[:, n:])
         wrong = np.flatnonzero(outputs.argmax(axis=1) != winner)
         if len(wrong):
             outputs[wrong] = self._shared.outputs(rows[wrong], True)[:, :n]
-        return outputs
+        if len(asked):  # differences between classes that lose anyway matter to nobody
+            is_its_own = (np.stack(np.triu_indices(n, 1)) == winner[asked, None, None]).any(axis=1)
+            asked = asked[(near[:, n:] & is_its_own).any(axis=1)]
+        return outputs, asked
 
     def _prepare(self, problems: list[BinaryProblem]) -> Any:
         machines = [problem.machine for problem in problems]
         further = differences(machines) if self.rule_.rest else []
-        self._shared = SharedMachines(machines + further)
+        self._shared = SharedMachines(machines + further, self._allowed)
         wide = self.dtype == "float64"
         return self._adopt([ExactEngine(self._shared, p, wide) for p in range(len(problems))])

@@ -128,11 +128,15 @@ class Rounding:
     def __init__(self, machines: list[Any], allowed: float = 0.0) -> None:
         self.machines, self.allowed = machines, allowed
         self.kernel = machines[0].kernel
-        self._is_bounded = is_known(self.kernel) and isinstance(self.kernel, RBF | Normalized)
         lost = share_lost(self.kernel, machines[0].n_features)
         most = np.array([gamma_of(machine.n_vectors + 4, DOUBLE) for machine in machines])
         share = 2.02 * (lost + most + allowed)  # (15)
-        reach = [np.abs(one.beta) @ np.sqrt(diagonal(self.kernel, one.vectors)) for one in machines]
+        lengths = [np.sqrt(diagonal(self.kernel, one.vectors)) for one in machines]
+        reach = [np.abs(one.beta) @ each for one, each in zip(machines, lengths, strict=True)]
+        # |phi(x)| is 1, or read from the row; of a kernel of one's own it would cost a kernel value
+        self._length = 1.0 if isinstance(self.kernel, RBF | Normalized) else None
+        if not is_known(self.kernel):
+            self._length = max(float(each.max(initial=0.0)) for each in lengths)
         self._share = share * (np.array(reach) + LEAST)
         self._fixed = share * np.abs([machine.bias for machine in machines])
 
@@ -154,7 +158,9 @@ class Rounding:
         if rest:
             top = np.partition(outputs, -2, axis=1)[:, -2:]
             outputs = (top[:, 1:] - top[:, :1]) / 2.0  # each may be off
-        length = 1.0 if self._is_bounded else np.sqrt(diagonal(self.kernel, read(X)))[:, None]
+        length: Any = self._length
+        if length is None:
+            length = np.sqrt(diagonal(self.kernel, read(X)))[:, None]
         some = _within(outputs, length * self._share + self._fixed)
         if not len(some):
             return some

@@ -156,7 +156,7 @@ def refuse_huge(rows: Any) -> Any:
     if is_finite(flat):
         return rows
     most = float(np.fmax.reduce(np.abs(flat), axis=None, initial=0.0))  # first steps may take NaN
-    if most < LARGEST:
+    if not LARGEST <= most < np.inf:  # scikit-learn names what is infinite
         return rows
     column = int(np.argmax(np.abs(rows).max(axis=0)))
     raise ValueError(

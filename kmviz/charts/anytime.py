@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from kmviz.charts import theme
-from kmviz.charts.chart import Axis, Band, Chart, Line, Points, Rule
+from kmviz.charts.chart import Axis, Chart, Line, Points, Rule, band_within, clip_to
 from kmviz.traces import AnytimeReading, AnytimeTrace, Closing, Frames
 
 #: Steps of a line that are drawn at most.
@@ -23,9 +23,9 @@ def bounds(trace: AnytimeTrace, steps: Sequence[int], query: int | None = None) 
     last = min(len(trace.partial) - 1, max(2 * trace.stop, 12))
     top, is_over = _reach(trace, last), is_certain(trace, trace.stop)
     certain = trace.stop if is_over else len(trace.partial)
-    seen = [min(step, last) for step in steps]
-    upto = [np.arange(k + 1) for k in seen]
-    ends = np.column_stack([_seen(side[list(steps)], top) for side in (trace.lower, trace.upper)])
+    upto = [np.arange(min(step, last) + 1) for step in steps]
+    sums, *bounds = (clip_to(top, of) for of in (trace.partial, trace.lower, trace.upper))
+    ends = np.column_stack([bound[list(steps)] for bound in bounds])
     said = "sign certain at" if is_over else "exact sum taken after"
     return Chart(
         key="bounds",
@@ -34,10 +34,12 @@ def bounds(trace: AnytimeTrace, steps: Sequence[int], query: int | None = None) 
         x=Axis("kernel evaluations k", (-0.02 * last, 1.04 * last), whole=True),
         y=Axis("f(x)", (-top, top)),
         layers=[
-            _band(trace, [k[: certain + 1] for k in upto], top, "holds f(x)", 5),
-            _band(trace, [k[certain:] for k in upto], top, "sign certain", 2),
+            band_within(top, [k[: certain + 1] for k in upto], trace.lower, trace.upper,
+                        name="holds f(x)", color=theme.COLORS[5], opacity=0.35),
+            band_within(top, [k[certain:] for k in upto], trace.lower, trace.upper,
+                        name="sign certain", color=theme.COLORS[2], opacity=0.35),
             Line(x=[0, 1.04 * last], y=[0, 0], width=3.5),
-            Line(x=upto, y=[_seen(trace.partial[k], top) for k in upto], name="partial sum f_k",
+            Line(x=upto, y=[sums[k] for k in upto], name="partial sum f_k",
                  color=theme.GOOD, width=1.5),
             Line(x=[[k, k] for k in steps], y=ends, width=4.0, color=theme.QUERY,
                  name="known now", markers=True),
@@ -136,19 +138,6 @@ def _reach(trace: AnytimeTrace, last: int) -> float:
     """How far f(x) is drawn so that the closing can be seen: first intervals are far wider."""
     k = min(max(trace.stop // 3, 1), last)
     return 1.05 * max(abs(trace.lower[k]), abs(trace.upper[k]), 1.5 * abs(trace.exact))
-
-
-def _band(trace: AnytimeTrace, drawn: list[NDArray], top: float, name: str, slot: int) -> Band:
-    """Return the interval at the steps drawn, as far as it can be seen."""
-    low, high = (_seen(bound, top) for bound in (trace.lower, trace.upper))
-    return Band(
-        x=drawn, low=[low[k] for k in drawn], high=[high[k] for k in drawn], name=name,
-        color=theme.COLORS[slot], opacity=0.35,
-    )  # fmt: skip
-
-
-def _seen(bounds: NDArray[Any], top: float) -> NDArray[np.float32]:
-    return np.clip(bounds, -2 * top, 2 * top).astype(np.float32)
 
 
 def _thinned(n: int) -> NDArray[np.intp]:

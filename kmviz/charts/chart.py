@@ -305,6 +305,25 @@ def xy(places: NDArray[Any] | Sequence[NDArray[Any]]) -> dict[str, Any]:
     return {"x": [own[:, 0] for own in drawn], "y": [own[:, 1] for own in drawn]}
 
 
+def clip_to(reach: float, values: Any) -> NDArray[np.float32]:
+    """Return values as far as they can be seen: no axis shows an infinite one."""
+    return np.clip(values, -2 * reach, 2 * reach).astype(np.float32)
+
+
+def band_within(reach: float, x: Any, low: Any, high: Any, **look: Any) -> Band:
+    """Return the band between two columns, as far as it can be seen.
+
+    Parameters
+    ----------
+    reach : how far the axis goes on both sides of zero
+    x : the steps, or a list of those of each position: which of `low` and `high` are drawn
+    """
+    low, high = clip_to(reach, low), clip_to(reach, high)
+    if isinstance(x, list):
+        low, high = [low[k] for k in x], [high[k] for k in x]
+    return Band(x=x, low=low, high=high, **look)
+
+
 def on_one_scale(charts: Sequence[Chart]) -> list[Chart]:
     """Return charts of one kind with the same ranges, wide enough for each of them."""
     axes = list(zip(*(chart.ranged() for chart in charts)))

@@ -22,6 +22,7 @@ _SIDES = (
     ("top left", -1.0, 8), ("bottom right", 0.0, -22), ("bottom left", -1.0, -22),
     ("middle right", 0.0, -7), ("middle left", -1.0, -7),
 )  # fmt: skip
+Floats = NDArray[np.float64]
 #: The colour of the peers.
 _LAST = len(theme.COLORS) - 1
 #: The chart in pixels, about, in a window of usual width.
@@ -52,7 +53,12 @@ def frontier(points: pd.DataFrame, cost: str) -> Chart:
     x, y = _axes(costs, errors, cost)
     best = np.flatnonzero(drawn["is_best"].to_numpy(dtype=bool))
     places = _shares(costs, x), _shares(errors, y)
-    labels = _labels(drawn["title"].tolist(), *places, best, on_frontier(costs, errors))
+    kept = on_frontier(costs, errors)
+    labels = _labels(drawn["title"].tolist(), *places, best, kept)
+    ring = Points(
+        x=costs[best], y=errors[best], names=("advised",), colors=(theme.INK,), symbols=("ring",),
+        size=26, labels=["advised"] * len(best), sides=["bottom left"] * len(best), opacity=1.0,
+    )  # fmt: skip
     return Chart(
         key="frontier",
         alt="Cost of a query against accuracy, a point for each setting, larger where more answers "
@@ -60,15 +66,15 @@ def frontier(points: pd.DataFrame, cost: str) -> Chart:
         x=x,
         y=y,
         layers=[
-            _frontier_line(costs, errors),
+            _frontier_line(costs, errors, kept),
             _settings(drawn, costs, errors, labels),
-            *_advised(costs[best], errors[best]),
+            *[ring] * bool(len(best)),
         ],
         height=440,
     )
 
 
-def on_frontier(costs: NDArray[np.float64], errors: NDArray[np.float64]) -> NDArray[np.intp]:
+def on_frontier(costs: Floats, errors: Floats) -> NDArray[np.intp]:
     """Return the points that nothing cheaper equals in accuracy, cheapest first.
 
     Examples
@@ -85,15 +91,6 @@ def on_frontier(costs: NDArray[np.float64], errors: NDArray[np.float64]) -> NDAr
     return np.array(kept, dtype=np.intp)
 
 
-def _advised(costs: NDArray[np.float64], errors: NDArray[np.float64]) -> list[Points]:
-    """Return a ring around what is advised, where anything is."""
-    ring = Points(
-        x=costs, y=errors, names=("advised",), colors=(theme.INK,), symbols=("ring",), size=26,
-        labels=["advised"] * len(costs), sides=["bottom left"] * len(costs), opacity=1.0,
-    )  # fmt: skip
-    return [ring] * bool(len(costs))
-
-
 def slots(present: Iterable[str]) -> dict[str, int]:
     """Return the colour slot of each family at hand, in the register's order, peers last."""
     present = set(present)
@@ -104,16 +101,15 @@ def slots(present: Iterable[str]) -> dict[str, int]:
     return {family: slot for family, slot in known.items() if family in present}
 
 
-def _frontier_line(costs: NDArray[np.float64], errors: NDArray[np.float64]) -> Line:
+def _frontier_line(costs: Floats, errors: Floats, kept: NDArray[np.intp]) -> Line:
     """Return the line that goes right, then up, from each point of the frontier to the next."""
-    kept = on_frontier(costs, errors)
     return Line(
         x=np.repeat(costs[kept], 2)[1:], y=np.repeat(errors[kept], 2)[:-1], width=1.5, dashed=True,
         name="nothing cheaper is as accurate",
     )  # fmt: skip
 
 
-def _shares(values: NDArray[np.float64], axis: Axis) -> NDArray[np.float64]:
+def _shares(values: Floats, axis: Axis) -> Floats:
     """Return where values stand along a logarithmic axis, from 0 to 1."""
     low, high = np.log10(axis.range or (1.0, 10.0))
     return (np.log10(values) - low) / (high - low)
@@ -121,11 +117,11 @@ def _shares(values: NDArray[np.float64], axis: Axis) -> NDArray[np.float64]:
 
 def _labels(
     titles: list[str],
-    x: NDArray[np.float64],
-    y: NDArray[np.float64],
+    x: Floats,
+    y: Floats,
     best: NDArray[np.intp],
     kept: NDArray[np.intp],
-) -> tuple[NDArray[Any], NDArray[Any]]:
+) -> tuple[list[str], list[str]]:
     """Return each point's label and its side; no label where every side is taken.
 
     Parameters
@@ -139,42 +135,42 @@ def _labels(
     taken += [(a - 75, b - 54, a - 10, b - 10) for a, b in zip(px[best], py[best])]
     for i, j in pairwise(kept):
         taken += [(px[i], py[i], px[j], py[i]), (px[j], py[i], px[j], py[j])]
-    texts, sides = np.full(len(px), "", dtype=object), np.full(len(px), _SIDES[0][0], dtype=object)
+    texts, sides = [""] * len(px), [_SIDES[0][0]] * len(px)
     for i in np.lexsort((px, py)):
         wide = 6.6 * len(titles[i])
         for side, across, up in _SIDES:
             left, low = px[i] + across * wide + np.sign(across + 0.5) * 8, py[i] + up
             box = (left, low, left + wide, low + 14)
             others = taken[:i] + taken[i + 1 :]
-            if left >= -20 and box[2] <= _WIDE + 10 and not any(_meet(box, o) for o in others):
+            if left >= -20 and box[2] <= _WIDE + 10 and not any(_overlaps(box, o) for o in others):
                 texts[i], sides[i] = titles[i], side
                 taken.append(box)
                 break
     return texts, sides
 
 
-def _meet(a: tuple[float, ...], b: tuple[float, ...]) -> bool:
+def _overlaps(a: tuple[float, ...], b: tuple[float, ...]) -> bool:
     return a[0] < b[2] and b[0] < a[2] and a[1] < b[3] and b[1] < a[3]
 
 
 def _settings(
-    drawn: pd.DataFrame, costs: NDArray[np.float64], errors: NDArray[np.float64],
-    labels: tuple[NDArray[Any], NDArray[Any]],
-) -> Points:  # fmt: skip
+    drawn: pd.DataFrame, costs: Floats, errors: Floats, labels: tuple[list[str], list[str]]
+) -> Points:
     """Return a point for each setting, in the colour of its family."""
     families = slots(drawn["family"])
-    names = tuple(families)
+    names, differ = tuple(families), drawn["disagreement"].to_numpy(float).clip(0.0, 1.0)
     return Points(
-        x=costs, y=errors, names=names, id=drawn.index.to_numpy(), linked=False, opacity=0.85,
+        x=costs, y=errors, names=names, id=drawn.index.to_numpy(), opacity=0.85,
         group=np.array([names.index(family) for family in drawn["family"]], dtype=np.intp),
         colors=tuple(theme.COLORS[slot] for slot in families.values()),
         symbols=tuple(theme.ALL_SYMBOLS[slot] for slot in families.values()),
-        size=_sizes(drawn["disagreement"]), text=[_told(row) for row in drawn.itertuples()],
-        labels=labels[0].tolist(), sides=labels[1].tolist(),
+        size=10.0 + 30.0 * np.sqrt(differ),  # by area, and never too small to click
+        text=[_describe(row) for row in drawn.itertuples()],
+        labels=labels[0], sides=labels[1],
     )  # fmt: skip
 
 
-def _told(row: Any) -> str:
+def _describe(row: Any) -> str:
     return (
         f"{row.title}\ncost {row.cost:,.3g}\n"
         f"{row.disagreements:,.0f} of {row.queries:,.0f} answers differ\n"
@@ -182,12 +178,7 @@ def _told(row: Any) -> str:
     )
 
 
-def _sizes(disagreement: pd.Series) -> NDArray[np.float64]:
-    """Points that are larger where more answers differ: by area, and never too small to click."""
-    return 10.0 + 30.0 * np.sqrt(disagreement.to_numpy(dtype=float).clip(0.0, 1.0))
-
-
-def _axes(costs: NDArray[np.float64], errors: NDArray[np.float64], cost: str) -> tuple[Axis, Axis]:
+def _axes(costs: Floats, errors: Floats, cost: str) -> tuple[Axis, Axis]:
     low, high = np.log10(costs.min()), np.log10(costs.max())
     best, worst = np.log10(errors.min()), np.log10(errors.max())
     room = max(0.15 * (worst - best), 0.05)

@@ -9,13 +9,14 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from kmviz.charts import theme
-from kmviz.charts.chart import Axis, Band, Chart, Images, Line, Points, Rule, xy
+from kmviz.charts.chart import Axis, Chart, Images, Line, Points, Rule, band_within, xy
 from kmviz.charts.maps import base_map, star
 from kmviz.charts.plane import Plane
 from kmviz.traces import Frames, NSVReading, NSVTrace
 
 #: Steps of a trajectory and of an envelope that are drawn at most; neighbours shown.
 DRAWN, STEPS, SHOWN = 400, 120, 8
+_REGION = "undecided region"
 _GROUPS: dict[str, Any] = {
     "names": ("disagreement", "same class as the exact SVM"),
     "symbols": ("x", "circle"),
@@ -44,7 +45,7 @@ def effort(frames: Frames | NSVReading, rows: NDArray[Any], query: int | None = 
         x=Axis("step k (log scale)", (0.9, 1.15 * (m + 1)), log=True),
         y=Axis("partial sum g at the stop", (-reach, reach)),
         layers=[
-            _envelope(k, frames.low[..., k - 1], frames.high[..., k - 1], reach),
+            band_within(reach, k, frames.low[..., k - 1], frames.high[..., k - 1], name=_REGION),
             Points(
                 x=frames.steps, y=frames.outputs.astype(np.float32), size=6, id=rows, picked=query,
                 group=frames.agrees, hover={"query": rows, "steps": frames.steps}, **_GROUPS,
@@ -78,7 +79,7 @@ def trajectory(
         x=Axis("support vectors used k", whole=True),
         y=Axis("partial sum g", (-reach, reach)),
         layers=[
-            _envelope(k, ends.low[..., k], ends.high[..., k], reach),
+            band_within(reach, k, ends.low[..., k], ends.high[..., k], name=_REGION),
             Line(x=k, y=trace.partial[k].astype(np.float32), name="partial sum g",
                  dim_after=np.searchsorted(k, stops), color=theme.GOOD),
             Rule(x=stops, text=text if stops.ndim else text[0]),
@@ -187,18 +188,12 @@ def figure_3(reading: NSVReading) -> Chart:
         x=Axis("support vectors used k", whole=True),
         y=Axis("exact output f(x)", (-reach, reach)),
         layers=[
-            _envelope(k, reading.low[k], reading.high[k], reach),
+            band_within(reach, k, reading.low[k], reading.high[k], name=_REGION),
             Points(x=reading.stop, y=reading.exact.astype(np.float32), size=6,
                    group=reading.agrees, **_GROUPS),
             Rule(y=0.0, dashed=False),
         ],
     )  # fmt: skip
-
-
-def _envelope(k: NDArray[Any], low: Any, high: Any, reach: float) -> Band:
-    """Return thresholds as far as they can be seen: no axis shows an infinite one."""
-    seen = [np.clip(ends, -2 * reach, 2 * reach).astype(np.float32) for ends in (low, high)]
-    return Band(x=k, low=seen[0], high=seen[1], name="undecided region")
 
 
 def _decided_by(trace: NSVTrace) -> str:

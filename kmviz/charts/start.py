@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -9,8 +10,9 @@ from numpy.typing import NDArray
 
 from kmviz.charts import theme
 from kmviz.charts.chart import Axis, Chart, Images, Line, Rule
-from kmviz.charts.maps import axes, boundary_line, queries_of, query_first, rows_by_class
+from kmviz.charts.maps import axes, boundary_line, queries_of, rows_by_class
 from kmviz.charts.plane import Plane, thinned
+from kmviz.charts.walk import used_images
 
 #: Lines, and training rows and queries behind them, that are drawn at most.
 LINES, POINTS = 300, 800
@@ -58,18 +60,9 @@ def latest(
     ----------
     images : the query, then all support vectors, (1 + m, height, width)
     """
-    last = [np.arange(k)[::-1][:LATEST] for k in counts]
-    toward = (beta > 0).astype(int)
-    names = [class_names[side] for side in toward]
-    return Images(
-        **query_first(images[0], images[1:], last, toward),
-        key="payment_images",
-        alt="The query, and the support vectors that it was compared with last, framed by class.",
-        title="The query, and the vectors used last",
-        captions=[["query", *(f"{k + 1:,}: {names[k]}" for k in part)] for part in last],
-        size=84,
-        together=3,
-    )
+    last, sides = [np.arange(k)[-LATEST:] for k in counts], (beta > 0).astype(int)
+    strip = used_images(images[0], images[1:], 0, last, sides, class_names, "payment_images")
+    return replace(strip, title="The query, and the vectors used last", size=84, together=3)
 
 
 def partial_sums(counts: NDArray[Any], sums: NDArray[Any]) -> Chart:

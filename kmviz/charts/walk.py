@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from kmviz.charts import theme
-from kmviz.charts.chart import Axis, Band, Chart, Images, Layer, Line, Points, Rule
+from kmviz.charts.chart import Axis, Chart, Images, Line, Points, Rule, band_within
 from kmviz.charts.maps import axes, boundary_line, query_first
 from kmviz.charts.plane import Plane
 from kmviz.traces import Trace
@@ -37,7 +37,7 @@ def trajectory(
     reach = 1.5 * float(np.abs(np.append(trace.partial[: last + 1], trace.exact)).max() or 1.0)
     seen = [np.arange(min(step, trace.stop) + 1) for step in steps]
     answer = class_names[int(trace.output > 0)]
-    around = [] if band is None else [_band(band, seen, reach, band_name)]
+    around = [] if band is None else [band_within(reach, seen, *band, name=band_name)]
     return Chart(
         alt="The partial sum of a query after each vector, up to the step.",
         x=Axis("vectors used k", (-0.03 * last, 1.05 * last), whole=True),
@@ -54,11 +54,6 @@ def trajectory(
         height=240,
         **options,
     )  # fmt: skip
-
-
-def _band(ends: tuple[Any, Any], seen: list[NDArray], reach: float, name: str) -> Layer:
-    low, high = (np.clip(end, -2 * reach, 2 * reach).astype(np.float32) for end in ends)
-    return Band(x=seen, low=[low[k] for k in seen], high=[high[k] for k in seen], name=name)
 
 
 def used_on_map(
@@ -120,7 +115,7 @@ def used_images(
         key=key,
         alt="The query, and the images that it was compared with last.",
         title=f"Query {row}, and the vectors used last",
-        captions=[["query", *(f"{i + 1}: {class_names[toward[i]]}" for i in k)] for k in latest],
+        captions=[["query", *(f"{i + 1:,}: {class_names[toward[i]]}" for i in k)] for k in latest],
         scale="diverging" if is_made_up else "grey",
         size=64,
     )

@@ -135,7 +135,7 @@ def local_points(plane: Plane, homes: Sequence[Home], query: int) -> Chart:
             maps.queries_of(plane, None),
         ],
         **maps.axes(plane),
-    )  # fmt: skip
+    )
 
 
 def local_images(query: NDArray, images: NDArray, labels: NDArray, homes: Sequence[Home]) -> Images:

@@ -21,11 +21,8 @@ from kmviz.charts.chart import Axis, Band, Chart, Heat, Images, Layer, Line, Poi
 FAINT, ACROSS = 0.25, 6
 #: More points than this are drawn by the graphics card, without a symbol's edge.
 _MANY = 2_000
-#: No look but the palette's: whoever draws may have set another.
-_TEMPLATE = "none"
 #: Pixels that a legend's row has at least.
 _NARROW = 380
-_SYMBOLS = {"ring": "circle-open"}
 
 
 def figure(
@@ -42,17 +39,13 @@ def figure(
     palette, now = theme.PALETTES[colors], chart.at(position)
     if isinstance(now, Images):
         return _mosaic(now, palette)
-    drawn = go.Figure(layout_template=_TEMPLATE)
+    drawn = go.Figure()
     for layer in now.layers:
         _draw(layer, drawn, palette)
     names = [trace.name for trace in drawn.data if trace.name and trace.showlegend is not False]
-    drawn.update_layout(
-        height=height or max(460, now.height), showlegend=bool(names),
-        legend={
-            "orientation": "h", "y": 1.0, "yanchor": "bottom", "x": 0.0, "itemsizing": "constant"
-        },
-        hovermode="closest", clickmode="event+select", **_look(now.title, palette, names),
-    )  # fmt: skip
+    legend = {"orientation": "h", "y": 1.0, "yanchor": "bottom", "itemsizing": "constant"}
+    drawn.update_layout(legend=legend, showlegend=bool(names), clickmode="event+select")
+    drawn.update_layout(_look(now.title, palette, names), height=height or max(460, now.height))
     drawn.update_xaxes(**_axis(now.x, palette)).update_yaxes(**_axis(now.y, palette))
     if now.equal:
         drawn.update_yaxes(scaleanchor="x", constrain="domain").update_xaxes(constrain="domain")
@@ -85,6 +78,8 @@ def _look(title: str, palette: dict[str, Any], names: Sequence[str] = ()) -> dic
     rows = -(-sum(40 + 7 * len(name) for name in names) // _NARROW)
     paper, ink = palette[theme.PAPER], palette[theme.INK]
     return {
+        "template": "none",  # no look but the palette's: whoever draws may have set another
+        "hovermode": "closest",
         "title": {"text": title, "x": 0, "y": 0.99, "yanchor": "top", "font": {"size": 15}},
         "paper_bgcolor": paper,
         "plot_bgcolor": paper,
@@ -131,19 +126,15 @@ def _(layer: Points, drawn: go.Figure, palette: dict[str, Any]) -> None:
     for i, name in enumerate(layer.names):
         rows = np.flatnonzero(group == i)
         color, symbol = layer.look(i)
-        marker = {
-            "symbol": _SYMBOLS.get(symbol, symbol), "color": palette[color],
-            "size": _part(layer.size, rows), "opacity": layer.opacity,
-        }  # fmt: skip
-        words = {} if layer.labels is None else {"text": _part(layer.labels, rows)}
-        sides = "top center" if layer.sides is None else _part(layer.sides, rows)
-        drawn.add_trace(
-            kind(
-                x=x[rows], y=y[rows], name=name, showlegend=bool(name), marker=marker,
-                mode="markers+text" if words else "markers", textposition=sides, **words,
-                unselected={"marker": {"opacity": layer.opacity}}, **_pointed_at(layer, rows),
-            )
-        )  # fmt: skip
+        look = {"color": palette[color], "opacity": layer.opacity}
+        look["symbol"] = "circle-open" if symbol == "ring" else symbol
+        trace = kind(x=x[rows], y=y[rows], name=name, mode="markers", showlegend=bool(name))
+        trace.update(marker=look, unselected={"marker": {"opacity": layer.opacity}})
+        trace.update(_pointed_at(layer, rows), marker_size=_part(layer.size, rows))
+        if layer.labels is not None:
+            sides = "top center" if layer.sides is None else _part(layer.sides, rows)
+            trace.update(mode="markers+text", text=_part(layer.labels, rows), textposition=sides)
+        drawn.add_trace(trace)
     _add_star(layer, x, y, drawn, palette)
 
 
@@ -170,33 +161,31 @@ def _pointed_at(layer: Points, rows: NDArray[np.intp]) -> dict[str, Any]:
 
 def _add_star(layer: Points, x: Any, y: Any, drawn: go.Figure, palette: dict[str, Any]) -> None:
     """Mark the query, where a layer knows who it is."""
-    if layer.id is None or layer.picked is None:
-        return
-    place = np.flatnonzero(np.asarray(layer.id) == layer.picked)
+    known = layer.id is not None and layer.picked is not None
+    place = np.flatnonzero(known and np.asarray(layer.id) == layer.picked)
     if not len(place):
         return
-    edge = {"width": 1.5, "color": palette[theme.INK]}
-    star = {"symbol": "star", "size": 17, "color": palette[theme.QUERY], "line": edge}
-    drawn.add_scatter(
-        x=x[place], y=y[place], mode="markers", name="the query", hoverinfo="skip", marker=star
-    )
+    star = {"symbol": "star", "size": 17, "color": palette[theme.QUERY]}
+    star["line"] = {"width": 1.5, "color": palette[theme.INK]}
+    look = {"mode": "markers", "name": "the query", "hoverinfo": "skip", "marker": star}
+    drawn.add_scatter(x=x[place], y=y[place], **look)
 
 
 @_draw.register
 def _(layer: Line, drawn: go.Figure, palette: dict[str, Any]) -> None:
     x, y = np.asarray(layer.x), np.asarray(layer.y)
     stop = len(x) if layer.dim_after is None else int(layer.dim_after)
+    dash = "dash" if layer.dashed else "solid"
     look = {
-        "color": palette[layer.color], "width": layer.width,
-        "dash": "dash" if layer.dashed else "solid",
-    }  # fmt: skip
+        "line": {"color": palette[layer.color], "width": layer.width, "dash": dash},
+        "mode": "lines+markers" if layer.markers else "lines",
+        "name": layer.name,
+        "legendgroup": layer.name,
+    }
     for rows, opacity in ((slice(0, stop + 1), layer.opacity), (slice(stop, None), FAINT)):
         if rows.stop or len(x[rows]) > 1:
-            drawn.add_scatter(
-                x=x[rows], y=y[rows], name=layer.name, opacity=opacity, line=look,
-                mode="lines+markers" if layer.markers else "lines", connectgaps=False,
-                showlegend=bool(layer.name) and bool(rows.stop), legendgroup=layer.name,
-            )  # fmt: skip
+            is_first = bool(layer.name) and bool(rows.stop)
+            drawn.add_scatter(x=x[rows], y=y[rows], opacity=opacity, showlegend=is_first, **look)
 
 
 @_draw.register
@@ -204,10 +193,8 @@ def _(layer: Band, drawn: go.Figure, palette: dict[str, Any]) -> None:
     color = palette[layer.color]
     look = {"mode": "lines", "line": {"color": color, "width": 0.5}, "hoverinfo": "skip"}
     drawn.add_scatter(x=layer.x, y=layer.high, showlegend=False, **look)
-    drawn.add_scatter(
-        x=layer.x, y=layer.low, fill="tonexty", name=layer.name, showlegend=bool(layer.name),
-        fillcolor=theme.translucent(color, layer.opacity), **look,
-    )  # fmt: skip
+    look |= {"fill": "tonexty", "fillcolor": theme.translucent(color, layer.opacity)}
+    drawn.add_scatter(x=layer.x, y=layer.low, name=layer.name, showlegend=bool(layer.name), **look)
 
 
 @_draw.register
@@ -215,12 +202,13 @@ def _(layer: Rule, drawn: go.Figure, palette: dict[str, Any]) -> None:
     color = palette[layer.color]
     line = {"color": color, "width": 1.5, "dash": "dot" if layer.dashed else "solid"}
     words = {"annotation_text": layer.text or "", "annotation_font_color": color, "line": line}
-    if layer.x is not None:
-        if np.isfinite(layer.x):
-            drawn.add_vline(x=float(layer.x), **words)
-    elif layer.y is not None and np.isfinite(layer.y):
+    if not np.isfinite(layer.y if layer.x is None else layer.x):
+        return
+    if layer.x is None:
         place = "top left" if layer.at_start else "top right"
         drawn.add_hline(y=float(layer.y), annotation_position=place, **words)
+    else:
+        drawn.add_vline(x=float(layer.x), **words)
 
 
 @_draw.register
@@ -228,10 +216,11 @@ def _(layer: Heat, drawn: go.Figure, palette: dict[str, Any]) -> None:
     values = np.asarray(layer.values, dtype=np.float64)
     across = np.log10 if layer.log else np.asarray
     low, high = across(layer.ends())
+    look = {"colorscale": palette[layer.scale], "opacity": layer.opacity, "showscale": False}
+    said = f"{layer.title} %{{customdata:.4g}}<extra></extra>"
     drawn.add_heatmap(
-        x=layer.x, y=layer.y, z=across(values), zmin=low, zmax=high, opacity=layer.opacity,
-        colorscale=palette[layer.scale], customdata=values, showscale=False, name=layer.title,
-        hovertemplate=f"{layer.title} %{{customdata:.4g}}<extra></extra>",
+        x=layer.x, y=layer.y, z=across(values), zmin=low, zmax=high, customdata=values,
+        name=layer.title, hovertemplate=said, **look,
     )  # fmt: skip
 
 
@@ -240,10 +229,9 @@ def _(layer: Regions, drawn: go.Figure, palette: dict[str, Any]) -> None:
     """Cells answer the pointer with the words of their owner; nothing is drawn."""
     owner = np.asarray(layer.owner)
     words = np.append(np.asarray([] if layer.text is None else layer.text, dtype=object), "")
-    drawn.add_heatmap(
-        x=layer.x, y=layer.y, z=owner, text=words[np.clip(owner, -1, len(words) - 1)],
-        hoverinfo="text", opacity=0.0, showscale=False,
-    )  # fmt: skip
+    look = {"hoverinfo": "text", "opacity": 0.0, "showscale": False}
+    text = words[np.clip(owner, -1, len(words) - 1)]
+    drawn.add_heatmap(x=layer.x, y=layer.y, z=owner, text=text, **look)
 
 
 def _mosaic(strip: Images, palette: dict[str, Any]) -> go.Figure:
@@ -254,18 +242,17 @@ def _mosaic(strip: Images, palette: dict[str, Any]) -> go.Figure:
     tall, wide = bank.shape[1] + max(4, bank.shape[1] // 3), bank.shape[2] + 2
     down, across = -(-len(shown) // ACROSS), min(len(shown), ACROSS)
     sheet = np.full((max(down, 1) * tall, max(across, 1) * wide), np.nan, dtype=np.float32)
-    drawn, (low, high) = go.Figure(layout_template=_TEMPLATE), strip.ends()
+    drawn, (low, high) = go.Figure(), strip.ends()
     for i, image in enumerate(shown):
         top, left = (i // ACROSS) * tall, (i % ACROSS) * wide
         sheet[top : top + bank.shape[1], left : left + bank.shape[2]] = bank[image]
-        drawn.add_annotation(
-            x=left + bank.shape[2] / 2 - 0.5, y=top + bank.shape[1], showarrow=False,
-            text="" if strip.captions is None else strip.captions[i], yanchor="top",
-            font={"size": 11},
-            hovertext=None if strip.text is None else strip.text[i].replace("\n", "<br>"),
-        )  # fmt: skip
-    drawn.add_heatmap(z=sheet, zmin=low, zmax=high, colorscale=palette[strip.scale],
-                      showscale=False, hoverinfo="skip")  # fmt: skip
-    drawn.update_layout(height=120 + 110 * down, **_look(strip.title, palette))
+        words = {} if strip.captions is None else {"text": strip.captions[i]}
+        if strip.text is not None:
+            words["hovertext"] = strip.text[i].replace("\n", "<br>")
+        place = {"x": left + bank.shape[2] / 2 - 0.5, "y": top + bank.shape[1], "yanchor": "top"}
+        drawn.add_annotation({"text": ""} | words | place, showarrow=False, font_size=11)
+    look = {"colorscale": palette[strip.scale], "showscale": False, "hoverinfo": "skip"}
+    drawn.add_heatmap(z=sheet, zmin=low, zmax=high, **look)
+    drawn.update_layout(_look(strip.title, palette), height=120 + 110 * down)
     drawn.update_xaxes(visible=False)
     return drawn.update_yaxes(visible=False, autorange="reversed", scaleanchor="x")

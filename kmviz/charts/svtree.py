@@ -165,31 +165,37 @@ def tree_heights(
     linear, full : the accuracy of a linear SVM and of the exact one
     """
     x, here = curves.index.to_numpy(), Rule(x=float(height), dashed=False, color=theme.QUERY)
-    across = Axis("height: most kernel evaluations on a path", whole=True)
-    tree = Line(x=x, y=100 * curves["accuracy"].to_numpy(), name="tree", color=theme.QUERY,
-                width=3.0, markers=True)  # fmt: skip
-    rival = Line(x=x, y=100 * curves["reduced"].to_numpy(), name="reduced set of as many vectors",
-                 color=theme.COLORS[3], dashed=True)  # fmt: skip
-    levels = [
-        Line(x=[x[0], x[-1]], y=[100 * level] * 2, name=f"{name} ({level:.1%})", color=color,
-             dashed=True)
-        for name, level, color in (
-            ("exact SVM", full, theme.INK), ("linear SVM", linear, theme.COLORS[7])
-        )
-    ]  # fmt: skip
+    tree, rival = (100 * curves[name].to_numpy() for name in ("accuracy", "reduced"))
+    levels = (
+        (rival, "reduced set of as many vectors", theme.COLORS[3]),
+        (np.full(len(x), 100 * full), f"exact SVM ({full:.1%})", theme.INK),
+        (np.full(len(x), 100 * linear), f"linear SVM ({linear:.1%})", theme.COLORS[7]),
+    )
+    accuracy = [
+        Line(x=x, y=tree, name="tree", color=theme.QUERY, width=3.0, markers=True),
+        *(Line(x=x, y=y, name=name, color=color, dashed=True) for y, name, color in levels),
+    ]
     length = Line(x=x, y=curves["path_length"].to_numpy(), markers=True, color=theme.GOOD)
+    across = Axis("height: most kernel evaluations on a path", whole=True)
     return (
         Chart(
-            key="tree_heights", alt="Test accuracy against height, with a reduced set of as many "
-            "vectors, the linear and the exact SVM as lines.", title="Test accuracy by height",
-            x=across, y=Axis("test accuracy in %"), layers=[tree, rival, *levels, here],
+            key="tree_heights",
+            alt="Test accuracy against height, with a reduced set of as many vectors, the linear "
+            "and the exact SVM as lines.",
+            title="Test accuracy by height",
+            x=across,
+            y=Axis("test accuracy in %"),
+            layers=[*accuracy, here],
         ),
         Chart(
-            key="tree_lengths", alt="Mean path length against height.",
-            title="Kernel evaluations by height", x=across,
-            y=Axis("kernel evaluations per query"), layers=[length, here],
+            key="tree_lengths",
+            alt="Mean path length against height.",
+            title="Kernel evaluations by height",
+            x=across,
+            y=Axis("kernel evaluations per query"),
+            layers=[length, here],
         ),
-    )  # fmt: skip
+    )
 
 
 def places(nodes: pd.DataFrame) -> NDArray[np.float64]:

@@ -32,10 +32,14 @@ class ValueTrial(Trial):
     CERTIFIED = ("exact", "anytime")
 
     def __init__(self, fitted: Any, X: Any, request: Request) -> None:
-        self.is_regressor, self.tolerance = is_regressor(fitted), request.tolerance or 0.0
-        if request.tolerance is None:
-            self.tolerance = SHARE * float(self.answers(fitted, X).std())
+        self.is_regressor = is_regressor(fitted)
         super().__init__(fitted, X, request)
+
+    @property
+    def tolerance(self) -> float:
+        """How far a value may be off."""
+        given = self.request.tolerance
+        return SHARE * float(self.own.std()) if given is None else given
 
     @classmethod
     def known(cls, fitted: Any) -> list[str]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -100,8 +100,8 @@ def local_map(
             Line(**xy([home.lines for home in homes]), name="each local model nearby", width=1.2,
                    color=theme.GOOD, opacity=0.75),
             Line(**xy([one.line for one in models]), name="local models composed", width=2.5),
-            _circles(plane, homes, "k", "k points it is trained on", width=3.0),
-            _circles(plane, homes, "k'", "k' points it answers for", width=2.0, dashed=True),
+            _circles(plane, homes, "outer", name="k points it is trained on", width=3.0),
+            _circles(plane, homes, "inner", name="k' points it answers for", dashed=True),
             *_around(plane, homes, query),
         ],
         **maps.axes(plane),
@@ -112,11 +112,9 @@ def own_effort(
     plane: Plane, point: Any, grid: tuple[NDArray, NDArray], models: Sequence[Models]
 ) -> Chart:
     """Return the effort map with the boundary of those who make the effort: the local models'."""
-    chart = maps.effort_map(plane, point, *grid, np.array([one.steps for one in models]))
     own = Line(**xy([one.line for one in models]), name="local models", width=2.5)
-    halo = replace(own, name="", color=theme.PAPER, width=6.0)
-    heat, *rest = (layer for layer in chart.layers if not isinstance(layer, Line))
-    return replace(chart, layers=[heat, halo, own, *rest])
+    steps = np.array([one.steps for one in models])
+    return maps.effort_map(plane, point, *grid, steps, line=own)
 
 
 def local_points(plane: Plane, homes: Sequence[Home], query: int) -> Chart:
@@ -173,25 +171,19 @@ def local_sweep(table: pd.DataFrame, whole: Mapping[str, float]) -> list[Chart]:
     found = []
     for key, title, said, column, scale in panels:
         values, level = scale * table[column].to_numpy(), scale * whole[column]
-        found.append(
-            Chart(
-                key=key,
-                alt=f"{title}, with the global SVM's as a line.",
-                title=title,
-                x=Axis("k (log scale)", log=True),
-                y=Axis(said, log=scale == 1.0),
-                layers=[
-                    Line(x=k, y=values),
-                    Line(x=k[[0, -1]], y=np.full(2, level), name=f"global SVM: {level:.3g}",
-                         color=theme.COLORS[6], dashed=True),
-                    Points(x=k, y=values, names=("local models",), size=6, colors=(theme.INK,),
-                           symbols=("circle",), hover={"k": k, "models": models, said: values}),
-                    Rule(x=k, dashed=False),
-                    Points(x=k[:, None], y=values[:, None], size=11, opacity=1.0,
-                           colors=(theme.INK,), symbols=("circle",)),
-                ],
-            )
-        )  # fmt: skip
+        look: dict[str, Any] = {"colors": (theme.INK,), "symbols": ("circle",)}
+        hover = {"k": k, "models": models, said: values}
+        name = f"global SVM: {level:.3g}"
+        layers = [
+            Line(x=k, y=values),
+            Line(x=k[[0, -1]], y=np.full(2, level), name=name, color=theme.COLORS[6], dashed=True),
+            Points(x=k, y=values, names=("local models",), size=6, hover=hover, **look),
+            Rule(x=k, dashed=False),
+            Points(x=k[:, None], y=values[:, None], size=11, opacity=1.0, **look),
+        ]
+        x, y = Axis("k (log scale)", log=True), Axis(said, log=scale == 1.0)
+        alt = f"{title}, with the global SVM's as a line."
+        found.append(Chart(key=key, alt=alt, title=title, x=x, y=y, layers=layers))
     return found
 
 
@@ -201,26 +193,24 @@ def _around(plane: Plane, homes: Sequence[Home], query: int) -> list[Layer]:
     ways = [np.stack([at, rows[home.nearest], rows[home.model.center]]) for home in homes]
     vectors = [rows[home.model.vectors].reshape(-1, 2) for home in homes]
     removed = [rows[home.removed].reshape(-1, 2) for home in homes]
-    noise = Points(
-        **xy(removed), size=10, names=("noise it would remove",), symbols=("x",), opacity=1.0,
-        colors=(theme.COLORS[7],),
-    )  # fmt: skip
     return [
         Line(**xy(ways), name="query, nearest point, centre", color=theme.QUERY, markers=True),
-        Points(**xy(vectors), size=9, names=("its support vectors",), symbols=("ring",),
-               colors=(theme.COLORS[3],)),
-        *([noise] if any(map(len, removed)) else []),
+        _marks(vectors, "its support vectors", theme.COLORS[3], "ring"),
+        *[_marks(removed, "noise it would remove", theme.COLORS[7], "x")] * any(map(len, removed)),
         maps.star(at),
-    ]  # fmt: skip
+    ]
 
 
-def _circles(plane: Plane, homes: Sequence[Home], which: str, name: str, **look: Any) -> Line:
+def _marks(places: list[NDArray[Any]], name: str, color: str, symbol: str) -> Points:
+    return Points(**xy(places), names=(name,), colors=(color,), symbols=(symbol,), size=9)
+
+
+def _circles(plane: Plane, homes: Sequence[Home], radius: str, **look: Any) -> Line:
     angle = np.linspace(0, 2 * np.pi, 60)
     ring = np.column_stack([np.cos(angle), np.sin(angle)])
-    radii = [home.model.outer if which == "k" else home.model.inner for home in homes]
-    middle = [plane.points[home.model.center] for home in homes]
-    circles = [at + radius * ring for at, radius in zip(middle, radii)]
-    return Line(**xy(circles), name=name, color=theme.QUERY, **look)
+    models = [home.model for home in homes]
+    circles = [plane.points[model.center] + getattr(model, radius) * ring for model in models]
+    return Line(**xy(circles), color=theme.QUERY, **look)
 
 
 def _links(plane: Plane, model: LocalModel) -> NDArray[Any]:

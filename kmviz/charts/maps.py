@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -117,7 +118,14 @@ def query_first(
 
 
 def effort_map(
-    plane: Plane, point: Any, x: Any, y: Any, steps: Any, name: str = "", title: str = "Effort map"
+    plane: Plane,
+    point: Any,
+    x: Any,
+    y: Any,
+    steps: Any,
+    name: str = "",
+    title: str = "Effort map",
+    line: Line | None = None,
 ) -> Chart:
     """Return the kernel evaluations that a query takes in each cell.
 
@@ -126,12 +134,12 @@ def effort_map(
     point : where the query is
     x, y, steps : the grid, and the steps on it, (rows upwards, columns) or for each position
     name : of a method: a small map without axes and legend, one of several
+    line : the boundary to draw; default: where f is zero
     """
     is_small = bool(name)
-    halo, line = (
-        boundary_line(plane, name="", color=theme.PAPER, width=6.0),  # to be seen on dark cells
-        boundary_line(plane, name="" if is_small else "exact boundary"),
-    )
+    options = {"name": ""} if is_small else {}
+    lines = boundary_line(plane, **options) if line is None else [line]
+    halo = [replace(own, name="", color=theme.PAPER, width=6.0) for own in lines]  # on dark cells
     where = axes(plane)
     if is_small:
         where |= {n: Axis(where[n].title, where[n].range, hidden=True) for n in "xy"}
@@ -144,7 +152,7 @@ def effort_map(
     return Chart(
         key=f"effort_map_{name}" if is_small else "effort_map",
         alt="Kernel evaluations that a query takes, over the plane, with the exact boundary.",
-        title=title, layers=[heat, *halo, *line, mark, queries_of(plane, None)], **where,
+        title=title, layers=[heat, *halo, *lines, mark, queries_of(plane, None)], **where,
     )  # fmt: skip
 
 

@@ -152,16 +152,15 @@ def tradeoff(table: pd.DataFrame, here: tuple[float, float], title: str = "") ->
     """
     names = tuple(dict.fromkeys(map(str, table["setting"])))
     group = np.array([names.index(name) for name in table["setting"]], dtype=np.intp)
-    lines = [
-        Line(x=part["cost"].to_numpy(), y=part["disagreements"].to_numpy(), width=1.0,
-             color=theme.COLORS[names.index(str(name)) % 10], dashed=not is_filtered)
-        for (name, is_filtered), part in table.groupby(["setting", "filter"], sort=False)
-    ]  # fmt: skip
+    lines = []
+    for (name, is_filtered), part in table.groupby(["setting", "filter"], sort=False):
+        color = theme.COLORS[names.index(str(name)) % 10]
+        places = xy(part[["cost", "disagreements"]].to_numpy())
+        lines.append(Line(**places, width=1.0, color=color, dashed=not is_filtered))
     columns = {"w": "window", "evaluations": "cost", "% disagree": "disagreements"}
-    marks = Points(
-        x=table["cost"].to_numpy(), y=table["disagreements"].to_numpy(), group=group, size=8,
-        names=names, hover={said: table[name].to_numpy() for said, name in columns.items()},
-    )  # fmt: skip
+    hover = {said: table[name].to_numpy() for said, name in columns.items()}
+    places = xy(table[["cost", "disagreements"]].to_numpy())
+    marks = Points(**places, group=group, size=8, names=names, hover=hover)
     return Chart(
         key="tradeoff",
         alt="Kernel evaluations per query against the share of answers that differ, for several "

@@ -23,9 +23,10 @@ VARIANTS = ("FaLK-SVM", "FaLK-SVMc", "FaLK-SVMl")
 #: What they draw: the column, its axis, whether on a log scale.
 Measure = tuple[str, str, bool]
 MEASURES: tuple[Measure, ...] = (
-    ("ours", "accuracy (%)", False), ("train", "training (CPU s)", True),
+    ("ours", "accuracy (%)", False),
+    ("train", "training (CPU s)", True),
     ("test", "testing (CPU s)", True),
-)  # fmt: skip
+)
 TITLES = ("Accuracy", "Training time", "Testing time")
 #: A colour and a symbol for each verdict.
 MARKS = {

@@ -15,6 +15,9 @@ from kmviz.charts.chart import Axis, Chart, Heat, Images, Line, Points, Rule, xy
 from kmviz.charts.maps import axes, boundary_line, queries_of
 from kmviz.charts.plane import Plane
 
+#: How support vectors are drawn that others replace: small, without a word in the legend.
+_SMALL: dict[str, Any] = {"names": ("", ""), "symbols": ("circle",), "size": 4, "opacity": 0.6}
+
 
 @dataclass(frozen=True, eq=False)
 class Sizes:
@@ -53,7 +56,7 @@ def vectors_on_map(plane: Plane, read: Sizes, query: int, n_vectors: int) -> Cha
         title=plane.title or f"Exact: {n_vectors:,} vectors",
         layers=[
             *_heat(plane, read.exact, read, "f(x)"),
-            _support_vectors(plane),
+            Points(**xy(plane.vectors), group=plane.weights > 0, **_SMALL),
             *boundary_line(plane),
             _marks(plane, read),
             queries_of(plane, query),
@@ -189,16 +192,8 @@ def _heat(plane: Plane, values: NDArray[Any], read: Sizes, title: str) -> list[H
     x, y = (np.linspace(axis[0], axis[-1], cells) for axis in (plane.x, plane.y))
     reach = float(f"{np.percentile(np.abs(read.exact), 95):.1g}") or 1.0
     grid = values.reshape(*values.shape[:-1], cells, cells)
-    heat = Heat(values=grid, x=x, y=y, scale="diverging", range=(-reach, reach), opacity=0.75,
-                title=title)  # fmt: skip
-    return [heat]
-
-
-def _support_vectors(plane: Plane) -> Points:
-    return Points(
-        **xy(plane.vectors), group=plane.weights > 0, size=4, opacity=0.6,
-        names=("", ""), symbols=("circle",),
-    )  # fmt: skip
+    look: dict[str, Any] = {"scale": "diverging", "range": (-reach, reach), "opacity": 0.75}
+    return [Heat(values=grid, x=x, y=y, title=title, **look)]
 
 
 def _marks(plane: Plane, read: Sizes) -> Points:

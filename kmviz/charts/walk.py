@@ -80,13 +80,14 @@ def used_on_map(
             Points(
                 x=[places[k, 0].astype(np.float32) for k in shown],
                 y=[places[k, 1].astype(np.float32) for k in shown],
-                group=[toward[k] for k in shown], names=names,
+                group=[toward[k] for k in shown],
+                names=names,
                 text=[[f"step {i + 1}" for i in k] for k in shown],
             ),
             Points(x=star[:1], y=star[1:], id=[row], picked=row, opacity=0.0),
         ],
         **axes(plane),
-    )  # fmt: skip
+    )
 
 
 def used_images(

@@ -14,13 +14,25 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from kmviz.loops.compile import compiled, part
-from kmviz.loops.kernel import RADIAL, dot, kernel_value
+from kmviz.loops.embed import unit_rows
+from kmviz.loops.kernel import RADIAL, kernel_value
 from kmviz.loops.nsv_order import BUCKETS, EXACT, NEAREST, deal, pulls_up, settle
-from kmviz.loops.nsv_reduced import BY_FILTER, BY_WALK, undecided
+from kmviz.loops.nsv_reduced import (
+    BY_FILTER,
+    BY_WALK,
+    Limits,
+    Start,
+    decide_start,
+    example as example_start,
+    undecided,
+)
 from kmviz.loops.nsv_stages import approach, copy_row, kernels_of_dots, passes, squared_length
 
 #: Queries that go through the stages together.
 GROUP = 16
+
+#: Rows that stay in the cache from filter to reduced vectors.
+BLOCK = 128
 
 
 class Tables(NamedTuple):
@@ -32,13 +44,10 @@ class Tables(NamedTuple):
     degree: int
     order: int  # NEAREST, TUG_OF_WAR or EXACT
     approximate: bool  # start from the approximation of all terms?
-    filtered: bool  # try the linear filter first?
     bias: float
-    linear_bias: float
     vectors: Any  # (m, d) embedded
     beta: Any  # (m,)
     weights: Any  # (m,) beta in the type of the tables
-    linear: Any  # (d,) the filter's weights, 0 without one
     basis: Any  # (q, d) principal directions
     coordinates: Any  # (q, m) the vectors along them
     lengths: Any  # (m,) squared lengths, for the approximate distance
@@ -48,17 +57,6 @@ class Tables(NamedTuple):
     unit: bool  # are the coordinates those of projections brought to length 1?
     before: int  # stages of reduced vectors that come before those of the approximation
     asked: int  # and the kernel values that they take
-
-
-class Limits(NamedTuple):
-    """Where the walk stops: g < low or g > high."""
-
-    filter_low: float
-    filter_high: float
-    stage_low: Any  # of the stages: those of reduced vectors, then those of the approximation
-    stage_high: Any
-    low: Any  # (m + 1,)
-    high: Any
 
 
 @part
@@ -130,111 +128,114 @@ def walk(t, limits, x, g, values, known, scratch, partial, index, value):
     return g, m
 
 
-@compiled
-def filter_rows(linear, bias, low, high, X, output, touched, stage):
-    """Answer the rows on which the filter leans far enough; return how many it leaves.
-
-    `stage` says which is which. A row that is not finite gets an output that is not finite:
-    without a filter, too, for `linear` is 0 then, and 0 times infinity is no number.
-    """
-    left = 0
-    for r in range(X.shape[0]):
-        g = np.float64(dot(X[r], linear)) - bias
-        output[r], touched[r], stage[r] = g, 0, BY_FILTER
-        if not passes(g, low, high) and abs(g) < np.inf:
-            stage[r] = BY_WALK
-            left += 1
-    return left
+@part
+def embed_rows(e, X, rows, units):
+    """Bring some rows to what the vectors of a normalised kernel are compared with."""
+    for a in range(rows.shape[0]):
+        r = rows[a]
+        unit_rows(X[r : r + 1], e.unit_gamma, e.unit_coef0, units[a : a + 1])
 
 
 @compiled
-def answer(t, limits, X, known, left, output, touched, stage, heard, partial, index, value):
-    """Answer the rows that nothing has decided yet: `left` of them, `stage` says which.
+def answer(e, t, limits, X, known, output, touched, stage, outputs, partial, index, value):
+    """Answer rows: by the filter, by reduced vectors, by the walk.
 
     `known` are the kernel values of each row and all vectors, or an array without columns.
-    `touched` takes the kernel values computed, those of reduced vectors among them. `heard` and
-    `partial`, where they have rows, take what each row was told on its way: the output of each
-    stage of the approximation (in the last columns) and g_0 .. g_m. `index` and `value`, where
-    they have room, take the vectors of the last row and their kernel values.
+    `touched` takes the kernel values computed, those of reduced vectors among them, `stage` what
+    decided. `outputs` and `partial`, where they have rows, take the outputs of the filter and of
+    the stages that a row comes to, and g_0 .. g_m: every row is walked then. `index` and `value`,
+    where they have room, take the vectors of the last row and their kernel values.
     """
+    keeps, nothing, left = partial.shape[0] > 0, np.empty((0, 0), X.dtype), 0
+    for first in range(0, X.shape[0], BLOCK):
+        some = slice(first, first + BLOCK)
+        left += decide_start(
+            e, limits, X[some], output[some], touched[some], stage[some], outputs[some], nothing
+        )
+    if keeps:
+        stage[:], left = BY_WALK, X.shape[0]
+    if left == 0:
+        return
     q, m, n = t.basis.shape[0], t.beta.shape[0], min(left, GROUP)
     along, dots = np.empty((n + 1, q), X.dtype), np.empty((n + 1, m), X.dtype)  # one for company
     values = np.empty(m, X.dtype)
     scratch = np.empty(m), np.empty(m, np.int64), np.empty((2, BUCKETS), np.int64)
-    said, decided = np.zeros((n, t.ends.shape[0])), np.empty(n, np.int64)
-    keeps, walked = partial.shape[0] > 0, np.empty(m + 1)
+    stage_outputs, decided = np.zeros((n, t.ends.shape[0])), np.empty(n, np.int64)
+    walked = np.empty(m + 1)
     if index.shape[0] == 0:
         index, value = np.empty(m + 1, np.int64), np.empty(m + 1)
-    rows = undecided(stage)
+    rows, is_scaled = undecided(stage), e.unit_gamma > 0.0
+    units, places = np.empty((n if is_scaled else 0, t.vectors.shape[1]), X.dtype), np.arange(n)
     for first in range(0, left, n):
         group = rows[first : first + n]
-        approach(t, limits, X, group, (along, dots, values), said, decided)
+        queries, at = X, group
+        if is_scaled:
+            embed_rows(e, X, group, units)
+            queries, at = units, places[: group.shape[0]]
+        approach(t, limits, queries, at, (along, dots, values), stage_outputs, decided)
         for a in range(group.shape[0]):
-            r = group[a]
+            r, x = group[a], queries[at[a]]
             if keeps:
-                copy_row(said[a], heard[r, 1 + t.before :])
+                copy_row(stage_outputs[a], outputs[r, 1 + t.before :])
             if decided[a] >= 0:
-                output[r], touched[r] = said[a, decided[a]], t.asked
+                output[r], touched[r] = stage_outputs[a, decided[a]], t.asked
                 stage[r] = t.before + decided[a]
                 continue
-            length = squared_length(t.kind, t.approximate, X[r], along[a])
+            length = squared_length(t.kind, t.approximate, x, along[a])
             kernels_of_dots(
                 t.kind, t.gamma, t.coef0, t.degree, t.approximate, t.lengths, dots[a], length,
                 values,
             )  # fmt: skip
-            g = said[a, -1] if t.approximate else -t.bias
+            g = stage_outputs[a, -1] if t.approximate else -t.bias
             kept = partial[r] if keeps else walked
             exact = known[min(r, known.shape[0] - 1)]
-            output[r], k = walk(t, limits, X[r], g, values, exact, scratch, kept, index, value)
+            output[r], k = walk(t, limits, x, g, values, exact, scratch, kept, index, value)
             touched[r] = t.asked + k
 
 
 @compiled
-def read(limits, filtered, spent, heard, partial, output, touched, stage):
+def read(limits, evaluations, outputs, partial, output, touched, stage):
     """Stop recorded walks within `limits`, where `answer` would have stopped them.
 
-    `heard` holds the filter's output and that of each stage, `partial` g_0 .. g_m, `spent` the
-    kernel values computed by the time of each stage.
+    `outputs` holds those of the filter and of each stage, `partial` g_0 .. g_m, `evaluations` the
+    kernel values computed by the end of each stage.
     """
-    for r in range(heard.shape[0]):
-        if filtered and passes(heard[r, 0], limits.filter_low, limits.filter_high):
-            output[r], touched[r], stage[r] = heard[r, 0], 0, BY_FILTER
+    for r in range(outputs.shape[0]):
+        if passes(outputs[r, 0], limits.filter_low, limits.filter_high):
+            output[r], touched[r], stage[r] = outputs[r, 0], 0, BY_FILTER
             continue
         by = BY_WALK
         for s in range(limits.stage_low.shape[0]):
-            if passes(heard[r, 1 + s], limits.stage_low[s], limits.stage_high[s]):
+            if passes(outputs[r, 1 + s], limits.stage_low[s], limits.stage_high[s]):
                 by = s
                 break
         if by >= 0:
-            output[r], touched[r], stage[r] = heard[r, 1 + by], spent[by], by
+            output[r], touched[r], stage[r] = outputs[r, 1 + by], evaluations[by], by
             continue
         last = partial.shape[1] - 1
         k = min(1, last)
         while k < last and not passes(partial[r, k], limits.low[k], limits.high[k]):
             k += 1
-        output[r], touched[r], stage[r] = partial[r, k], spent[-1] + k, BY_WALK
+        output[r], touched[r], stage[r] = partial[r, k], evaluations[-1] + k, BY_WALK
 
 
-def example(dtype: Any) -> tuple[Tables, Limits]:
+def example(dtype: Any) -> tuple[Start, Tables, Limits]:
     """A machine of two vectors and two stages, and limits that nothing passes, to compile for."""
     rows, ones = np.ones((2, 2), dtype=dtype), np.ones(2, dtype=dtype)
     tables = Tables(
-        kind=RADIAL, gamma=1.0, coef0=0.0, degree=1, order=NEAREST, approximate=True,
-        filtered=True, bias=0.0, linear_bias=0.0, vectors=rows, beta=np.ones(2),
-        weights=ones, linear=ones, basis=rows, coordinates=rows, lengths=ones,
-        ends=np.array([1, 2]), sides=np.arange(2), n_first=2, unit=False,
-        before=0, asked=0,
+        kind=RADIAL, gamma=1.0, coef0=0.0, degree=1, order=NEAREST, approximate=True, bias=0.0,
+        vectors=rows, beta=np.ones(2), weights=ones, basis=rows, coordinates=rows, lengths=ones,
+        ends=np.array([1, 2]), sides=np.arange(2), n_first=2, unit=False, before=1, asked=1,
     )  # fmt: skip
-    return tables, Limits(-9.0, 9.0, -np.ones(2), np.ones(2), -np.ones(3), np.ones(3))
+    start, limits = example_start(dtype)
+    return start, tables, limits
 
 
 def warm() -> None:
     """Compile for the types in use."""
-    output, touched, stage = np.empty(2), np.empty(2, np.int64), np.empty(2, np.int64)
-    kept = (np.zeros((2, 3)), np.empty((2, 3)), np.empty(3, np.int64), np.empty(3))
+    answers = np.empty(2), np.empty(2, np.int64), np.empty(2, np.int64)
+    kept = np.zeros((2, 4)), np.empty((2, 3)), np.empty(3, np.int64), np.empty(3)
     for dtype in (np.float32, np.float64):
-        t, limits = example(dtype)
-        left = filter_rows(t.linear, 0.0, -9.0, 9.0, t.vectors, output, touched, stage)
-        known = np.empty((1, 0), dtype)
-        answer(t, limits, t.vectors, known, left, output, touched, stage, *kept)
-    read(limits, True, np.zeros(2, np.int64), *kept[:2], output, touched, stage)
+        start, t, limits = example(dtype)
+        answer(start, t, limits, t.vectors, np.empty((1, 0), dtype), *answers, *kept)
+    read(limits, np.zeros(3, np.int64), *kept[:2], *answers)

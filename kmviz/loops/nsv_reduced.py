@@ -2,7 +2,7 @@
 
 A stage is a linear function of what is known by then: the filter's output and the kernel values
 of the first reduced vectors. Later stages use the values of earlier ones again. Queries are read
-as they come: for a normalised kernel their products are scaled, not their columns.
+as input rows: for a normalised kernel their products are scaled, not their columns.
 `kmviz.methods.nsv.walk` holds the NumPy twin.
 """
 
@@ -24,8 +24,8 @@ GROUP = 32
 BY_FILTER, BY_WALK = -2, -1
 
 
-class Early(NamedTuple):
-    """What is read before the walk: n reduced vectors, d columns of a query, s stages."""
+class Start(NamedTuple):
+    """What is read before the walk: filter, n reduced vectors, d columns of a query, s stages."""
 
     kind: int  # the plain kernel's code
     gamma: float
@@ -35,12 +35,23 @@ class Early(NamedTuple):
     unit_coef0: float
     linear_bias: float
     linear_offset: float
-    rows: Any  # (1 + n, d) the filter's weights, then the reduced vectors
+    rows: Any  # (1 + n, d) the filter's weights (0 without one), then the reduced vectors
     offsets: Any  # (1 + n,) what is added to their products with a query
     lengths: Any  # (1 + n,) their squared lengths
     weights: Any  # (s, n) of the kernel values in each stage
     lines: Any  # (s, 2) of the filter's output in each stage, and what is subtracted
     ends: Any  # (s,) reduced vectors in use after each stage
+
+
+class Limits(NamedTuple):
+    """Where a query stops: at outputs beyond low or high."""
+
+    filter_low: float
+    filter_high: float
+    stage_low: Any  # of the stages: those of reduced vectors, then those of the approximation
+    stage_high: Any
+    low: Any  # (m + 1,)
+    high: Any
 
 
 @part
@@ -81,21 +92,20 @@ def unit_factor(unit_gamma, unit_coef0, x):
     return 1.0 / np.sqrt(square) if square > 0.0 else 0.0
 
 
-@compiled
-def filter_scaled(
-    linear, offset, bias, unit_gamma, unit_coef0, low, high, X, output, touched, stage
-):  # fmt: skip
-    """Answer the rows on which the filter leans far enough; return how many it leaves.
+@part
+def filter_rows(e, limits, X, output, touched, stage):
+    """Answer the rows that the filter decides; return how many it leaves.
 
     `stage` says which is which. A row that is not finite gets an output that is not finite, and
-    is not left.
+    is not left: without a filter, too, for its weights are 0 then, and 0 times infinity is no
+    number.
     """
     left = 0
     for r in range(X.shape[0]):
-        factor = unit_factor(unit_gamma, unit_coef0, X[r])
-        g = (np.float64(dot(X[r], linear)) + offset) * factor - bias
+        factor = unit_factor(e.unit_gamma, e.unit_coef0, X[r])
+        g = (np.float64(dot(X[r], e.rows[0])) + e.linear_offset) * factor - e.linear_bias
         output[r], touched[r], stage[r] = g, 0, BY_FILTER
-        if not passes(g, low, high) and abs(g) < np.inf:
+        if not passes(g, limits.filter_low, limits.filter_high) and abs(g) < np.inf:
             stage[r] = BY_WALK
             left += 1
     return left
@@ -113,14 +123,10 @@ def multiply(e, X, rows, left, n_left, begin, end, products):
         project(x, y, e.rows[1:], begin, end, products[a], products[b])
 
 
-@compiled
-def decide_early(e, low, high, X, output, touched, stage, heard, kept):
-    """Answer the rows, of those that the filter left, that a stage decides; say how many are left.
-
-    `output` holds what the filter said. `touched` takes the kernel values computed, `stage` what
-    decided. `heard`, where it has rows, takes the output of each stage that a row comes to (from
-    column 1 on), `kept` the kernel values.
-    """
+@part
+def reduce_rows(e, limits, X, output, touched, stage, outputs, kept):
+    """Answer the rows, of those that the filter left, that a stage decides; return how many it
+    leaves. See `decide_start`."""
     everyone = undecided(stage)
     size = min(GROUP, everyone.shape[0])
     products = np.empty((size + 1, e.rows.shape[0] - 1), X.dtype)
@@ -145,10 +151,10 @@ def decide_early(e, low, high, X, output, touched, stage, heard, kept):
                 g = weighted_sum(e.weights[s, :end], values[a, :end])
                 g += e.lines[s, 0] * output[r] - e.lines[s, 1]
                 touched[r] = end
-                if heard.shape[0] > 0:
-                    heard[r, 1 + s] = g
+                if outputs.shape[0] > 0:
+                    outputs[r, 1 + s] = g
                     copy_row(values[a], kept[r])
-                if passes(g, low[s], high[s]):
+                if passes(g, limits.stage_low[s], limits.stage_high[s]):
                     output[r], stage[r] = g, s
                 else:
                     left[n_left] = a
@@ -158,18 +164,39 @@ def decide_early(e, low, high, X, output, touched, stage, heard, kept):
     return n_all
 
 
+@compiled
+def decide_start(e, limits, X, output, touched, stage, outputs, kept):
+    """Answer the rows that the filter or a stage of reduced vectors decides; return how many are
+    left.
+
+    `output` takes what the last of them said, `touched` the kernel values computed, `stage` what
+    decided. `outputs`, where it has rows, takes the outputs of the filter and of the stages that a
+    row comes to, `kept` the kernel values.
+    """
+    left = filter_rows(e, limits, X, output, touched, stage)
+    if outputs.shape[0] > 0:
+        for r in range(X.shape[0]):
+            outputs[r, 0] = output[r]
+    if left == 0 or e.ends.shape[0] == 0:
+        return left
+    return reduce_rows(e, limits, X, output, touched, stage, outputs, kept)
+
+
+def example(dtype: Any) -> tuple[Start, Limits]:
+    """A filter, one reduced vector, and limits that nothing passes, to compile for."""
+    rows, ones = np.ones((2, 2), dtype=dtype), np.ones(2, dtype=dtype)
+    start = Start(
+        kind=RADIAL, gamma=1.0, coef0=0.0, degree=1, unit_gamma=0.0, unit_coef0=1.0,
+        linear_bias=0.0, linear_offset=0.0,
+        rows=rows, offsets=ones, lengths=ones, weights=rows[:1, :1].copy(),
+        lines=np.zeros((1, 2)), ends=np.ones(1, np.int64),
+    )  # fmt: skip
+    return start, Limits(-9.0, 9.0, -np.ones(3), np.ones(3), -np.ones(3), np.ones(3))
+
+
 def warm() -> None:
     """Compile for the types in use."""
-    output, touched, stage = np.empty(2), np.empty(2, np.int64), np.empty(2, np.int64)
-    ends = np.ones(1)
+    answers = np.empty(2), np.empty(2, np.int64), np.empty(2, np.int64)
     for dtype in (np.float32, np.float64):
-        rows, ones = np.ones((2, 2), dtype=dtype), np.ones(2, dtype=dtype)
-        early = Early(
-            kind=RADIAL, gamma=1.0, coef0=0.0, degree=1, unit_gamma=0.0, unit_coef0=1.0,
-            linear_bias=0.0, linear_offset=0.0,
-            rows=rows, offsets=ones, lengths=ones, weights=rows[:1, :1].copy(),
-            lines=np.zeros((1, 2)), ends=np.ones(1, np.int64),
-        )  # fmt: skip
-        nothing = np.empty((0, 0)), np.empty((0, 0), dtype)
-        filter_scaled(ones, 0.0, 0.0, 0.0, 1.0, -9.0, 9.0, rows, output, touched, stage)
-        decide_early(early, -ends, ends, rows, output, touched, stage, *nothing)
+        start, limits = example(dtype)
+        decide_start(start, limits, start.rows, *answers, np.empty((0, 0)), np.empty((0, 0), dtype))

@@ -5,14 +5,14 @@ import pytest
 
 from kmviz.kernels import RBF, Linear, Normalized, Polynomial, power
 from kmviz.loops.kernel import POLYNOMIAL, RADIAL
-from kmviz.loops.nsv import BY_WALK
 from kmviz.loops.nsv_order import BUCKETS, deal, settle
+from kmviz.loops.nsv_reduced import BY_FILTER, BY_WALK
 from kmviz.machines import KernelMachine
 from kmviz.methods.nsv.calibration import Part
-from kmviz.methods.nsv.early import hear
+from kmviz.methods.nsv.early import start_outputs
 from kmviz.methods.nsv.engine import NSVEngine
 from kmviz.methods.nsv.tables import Options
-from kmviz.methods.nsv.walk import decide_early, endless, stopped, unit_factor, walk, whole_walk
+from kmviz.methods.nsv.walk import decide_start, endless, unit_factor, walk, whole_walk
 
 RNG = np.random.default_rng(0)
 ROWS = RNG.normal(size=(60, 6))
@@ -43,18 +43,28 @@ def reduced_kernel(e, x):
 
 
 def by_twin(engine, row, x, values):
-    """What the NumPy twins answer to one row, as it came and embedded."""
-    t = engine.tables
-    if engine.early is not None:
-        asked = engine.as_they_come(row[None])[0]
-        limits = engine.limits
-        if not t.filtered:
-            limits = limits._replace(filter_low=-np.inf, filter_high=np.inf)
-        *found, _ = decide_early(engine.early, limits, asked, reduced_kernel(engine.early, asked))
-        if found[2] != BY_WALK:
-            return found
-        t = t._replace(filtered=False)
-    return walk(t, engine.limits, x, values)
+    """What the NumPy twins answer to one row, as an input row and embedded."""
+    start, own = engine.start, engine.input_rows(row[None])[0]
+    *found, _ = decide_start(start, engine.limits, own, reduced_kernel(start, own))
+    return found if found[2] != BY_WALK else walk(engine.tables, engine.limits, x, values)
+
+
+def stopped(limits, evaluations, outputs, partial):
+    """Stop recorded walks within limits: the twin of `kmviz.loops.nsv.read`."""
+    outside = (partial < limits.low) | (partial > limits.high)
+    outside[:, 0], outside[:, -1] = False, True
+    touched = outside.argmax(axis=1)
+    output = np.take_along_axis(partial, touched[:, None], axis=1)[:, 0]
+    touched = touched + evaluations[-1]
+    stage = np.full(len(partial), BY_WALK)
+    for s in reversed(range(len(limits.stage_low))):
+        own = outputs[:, 1 + s]
+        early = (own < limits.stage_low[s]) | (own > limits.stage_high[s])
+        output[early], touched[early], stage[early] = own[early], evaluations[s], s
+    own = outputs[:, 0]
+    first = (own < limits.filter_low) | (own > limits.filter_high)
+    output[first], touched[first], stage[first] = own[first], 0, BY_FILTER
+    return output, touched, stage
 
 
 @pytest.mark.parametrize("machine", MACHINES, ids=lambda machine: type(machine.kernel).__name__)
@@ -67,7 +77,7 @@ def test_the_walk_equals_its_twin(machine, order, start, linear):
     options = Options(order, 3, start)
     engine = NSVEngine(machine, linear, options, [Part(machine, linear, ROWS)], 2, 0.0)
     output, steps = engine.run(ROWS)
-    stages = engine.answers(ROWS, engine.limits).stage
+    stages = engine.answers(ROWS).stage
     walks = engine.record(ROWS)
     plain = machine.kernel.plain
     for r, x in enumerate(engine.embed(ROWS)):
@@ -76,12 +86,11 @@ def test_the_walk_equals_its_twin(machine, order, start, linear):
         assert touched == steps[r] - 1
         assert stage == stages[r]
         assert output[r] == pytest.approx(answered, rel=1e-9, abs=1e-10)
-        heard, partial, _, _ = whole_walk(engine.tables, x, values)
-        if engine.early is not None:
-            early = (engine.early, endless(engine.tables), engine.as_they_come(ROWS[r : r + 1])[0])
-            told = decide_early(*early, reduced_kernel(engine.early, early[2]))[3]
-            heard = np.concatenate([told, heard[1:]])
-        np.testing.assert_allclose(walks.heard[r], heard, rtol=1e-9, atol=1e-9)
+        stages, partial, _, _ = whole_walk(engine.tables, x, values)
+        own = engine.input_rows(ROWS[r : r + 1])[0]
+        limits, kernel = endless(engine.tables), reduced_kernel(engine.start, own)
+        outputs = np.concatenate([decide_start(engine.start, limits, own, kernel)[3], stages])
+        np.testing.assert_allclose(walks.outputs[r], outputs, rtol=1e-9, atol=1e-9)
         np.testing.assert_allclose(walks.partial[r], partial, rtol=1e-9, atol=1e-9)
 
 
@@ -98,7 +107,7 @@ def test_float32_tables_stay_near_the_twin(kernel, start):
     for r, x in enumerate(engine.embed(rows[650:])):
         values = machine.kernel(x[None], engine.tables.vectors)[0].__getitem__
         expected, walked, _, _ = whole_walk(engine.tables, x, values)
-        np.testing.assert_allclose(walks.heard[r], expected, rtol=0, atol=1e-6 * size)
+        np.testing.assert_allclose(walks.outputs[r, 1:], expected, rtol=0, atol=1e-6 * size)
         assert walks.partial[r, -1] == pytest.approx(walked[-1], rel=0, abs=1e-6 * size)
 
 
@@ -113,8 +122,8 @@ def test_recorded_walks_stop_where_answers_do(machine, start):
         other = engine.under(window, margin, filtered)
         if start != "empty":
             walks = other.record(queries)
-        asked, read = other.answers(queries, other.limits), other.read(walks)
-        twin = stopped(other.limits, other.tables.filtered, other.spent, walks.heard, walks.partial)
+        asked, read = other.answers(queries), other.read(walks)
+        twin = stopped(other.limits, other.evaluations, walks.outputs, walks.partial)
         for name, expected in zip(("output", "touched", "stage"), twin, strict=True):
             np.testing.assert_array_equal(getattr(asked, name), getattr(read, name))
             np.testing.assert_array_equal(expected, getattr(read, name))
@@ -169,11 +178,12 @@ def test_float32_stages_of_reduced_vectors_stay_near_the_twin(kernel):
     machine = KernelMachine(rows[:160], RNG.normal(size=160), 0.2, kernel)
     parts = [Part(machine, None, rows[160:])]
     engine = NSVEngine(machine, None, Options("nearest", 13, "reduced"), parts, 2, 0.0)
-    early = engine.early_candidates
-    assert early.rows.dtype == np.float32
-    asked = engine.as_they_come(rows[160:])
-    assert asked.shape[1] == 830  # as they came, not embedded
-    heard, limits = hear(early, asked)[0], endless(engine.candidates._replace(before=4))
-    for told, x in zip(heard, asked, strict=True):
-        expected = decide_early(early, limits, x, reduced_kernel(early, x))[3]
-        np.testing.assert_allclose(told, expected, rtol=0, atol=2e-5 * np.abs(heard).max())
+    start = engine.start_candidates
+    assert start.rows.dtype == np.float32
+    queries = engine.input_rows(rows[160:])
+    assert queries.shape[1] == 830  # as they came, not embedded
+    outputs = start_outputs(start, queries)[0]
+    limits = endless(engine.candidates._replace(before=4))
+    for found, x in zip(outputs, queries, strict=True):
+        expected = decide_start(start, limits, x, reduced_kernel(start, x))[3]
+        np.testing.assert_allclose(found, expected, rtol=0, atol=2e-5 * np.abs(outputs).max())

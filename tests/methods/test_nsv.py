@@ -390,10 +390,11 @@ def test_stages_are_those_that_calibration_rows_find_cheapest():
     assert len(kept) == len(some.limits.stage_low)
     assert len(some.limits.low) == 201
     limits = some.envelope.limits(0, 0.0, True, 0.0)
+    patterns = some.envelope.patterns(limits._replace(filter_low=-np.inf, filter_high=np.inf))
     for n in range(4):  # no others would cost less
         for early in combinations(range(3), n):
             stages = np.array([*early, 3])
-            shares = some.envelope.reaching(limits, False, stages)
+            shares = some.envelope.reaching(patterns, stages)
             assert shares @ stage_costs(some.candidates, some.candidates.ends[stages]) >= (
                 0.999 * some.overhead
             )

@@ -10,16 +10,24 @@ import numpy as np
 from numpy.typing import NDArray
 
 from kmviz.loops import nsv as loops
-from kmviz.loops.nsv_reduced import Early
+from kmviz.loops.nsv_packed import pack, respond
+from kmviz.loops.nsv_reduced import BY_FILTER, Limits, Start
+from kmviz.loops.threads import over_chunks
 from kmviz.machines import KernelMachine
 from kmviz.machines.soundness import shaped, within
 from kmviz.methods.nsv.calibration import Part
-from kmviz.methods.nsv.early import Regression, build_early, of_sizes, reduction_of
+from kmviz.methods.nsv.early import Regression, lay_out, reduction_of
 from kmviz.methods.nsv.envelope import Envelope, of_stages
 from kmviz.methods.nsv.linear import Filter
-from kmviz.methods.nsv.tables import Options, reduced_costs, stage_costs, with_filter
+from kmviz.methods.nsv.tables import (
+    Options,
+    of_sizes,
+    reduced_costs,
+    stage_costs,
+    with_linear,
+)
 from kmviz.methods.nsv.walk import approximate_kernel
-from kmviz.methods.nsv.walker import CHUNK, INTEGER, Answers, Floats, Ints, Walker, Walks
+from kmviz.methods.nsv.walker import CHUNK, Answers, Floats, Ints, Walker, Walks
 from kmviz.methods.progress import report
 from kmviz.traces import NSVTrace
 
@@ -44,11 +52,14 @@ class NSVEngine(Walker):
     """
 
     candidates: loops.Tables
-    limits: loops.Limits
+    limits: Limits
+    start_candidates: Start
     envelope: Envelope
     stages: NDArray[np.intp]
+    filtered: bool
     window: int
     overhead: float
+    layout: tuple[Any, ...]
 
     def __init__(
         self,
@@ -61,27 +72,22 @@ class NSVEngine(Walker):
         filtered: bool = True,
     ) -> None:
         super().__init__(machine, linear, options)
-        self.candidates, self.linear = self.tables, linear
-        self.early_candidates: Early | None = None
-        self.envelope = self._calibrated(parts, options)
+        self.candidates, self.start_candidates = self.tables, self.start
+        self.has_filter = linear is not None
+        self.envelope = self._calibrated(parts, options, linear)
         self.set_limits(window, margin, filtered)
 
     def __getstate__(self) -> dict[str, Any]:
         """What is stored: named tuples become dicts; the tables in use follow from the others."""
-        left_out = ("tables", "early", "spent", "packed")
+        left_out = ("tables", "start", "evaluations", "layout")
         state = {name: value for name, value in self.__dict__.items() if name not in left_out}
-        state["candidates"], state["limits"] = self.candidates._asdict(), self.limits._asdict()
-        if self.early_candidates is not None:
-            state["early_candidates"] = self.early_candidates._asdict()
-        return state | {"filtered": self.tables.filtered}
+        return state | {name: getattr(self, name)._asdict() for name in _STORED}
 
     def __setstate__(self, state: dict[str, Any]) -> None:
-        self.__dict__.update({n: v for n, v in state.items() if n != "filtered"})
-        self.candidates = loops.Tables(**_writable(state["candidates"]))
-        self.limits = loops.Limits(**_writable(state["limits"]))
-        if state["early_candidates"] is not None:
-            self.early_candidates = Early(**_writable(state["early_candidates"]))
-        self._take_stages(self._tables(bool(state["filtered"])))
+        self.__dict__.update(state)
+        for name, kind in _STORED.items():
+            setattr(self, name, kind(**_writable(state[name])))
+        self._use_stages()
 
     def check(self) -> None:
         """Refuse arrays that do not fit together (ValueError)."""
@@ -89,17 +95,15 @@ class NSVEngine(Walker):
         (m, d), q = np.shape(t.vectors), len(t.basis)
         for name, shape in {
             "vectors": (self.machine.n_vectors, d), "beta": (m,), "weights": (m,), "lengths": (m,),
-            "linear": (d,), "basis": (q, d), "coordinates": (q, m), "sides": (m,),
+            "basis": (q, d), "coordinates": (q, m), "sides": (m,),
         }.items():  # fmt: skip
             shaped(name, getattr(t, name), *shape)
         within("n_first", t.n_first, 0, m + 1)
         if not np.array_equal(np.sort(t.sides), np.arange(m)):
             raise ValueError("sides does not hold every vector once.")
         _check_ends(t.ends, q)
-        n_stages = len(t.ends)
-        if self.early_candidates is not None:
-            n_stages += self._check_early(self.early_candidates, d)
-        within("stages", self.stages, 0, n_stages)
+        self._check_start(self.start_candidates, d)
+        within("stages", self.stages, 0, self._n_reduced + len(t.ends))
         if len(self.stages) == 0 or (np.diff(self.stages) <= 0).any():
             raise ValueError("stages do not rise.")
         for side in ("low", "high"):
@@ -111,8 +115,8 @@ class NSVEngine(Walker):
                 finite=False,
             )
 
-    def _check_early(self, e: Early, d: int) -> int:
-        """Refuse stages of reduced vectors that do not fit together; return how many there are."""
+    def _check_start(self, e: Start, d: int) -> None:
+        """Refuse a filter and reduced vectors that do not fit together."""
         n, s = len(e.rows) - 1, len(e.ends)
         width = self.machine.n_features if self.scales else d
         for name, shape in {
@@ -120,38 +124,41 @@ class NSVEngine(Walker):
             "lines": (s, 2),
         }.items():  # fmt: skip
             shaped(name, getattr(e, name), *shape)
-        shaped("reduced", self.reduced, n, self.machine.n_features)
-        _check_ends(e.ends, n)
-        return s
+        if n:
+            shaped("reduced", self.reduced, n, self.machine.n_features)
+            _check_ends(e.ends, n)
 
     def set_limits(self, window: int, margin: float, filtered: bool = True) -> None:
         """Derive limits, stages and overhead from the envelope: the one rule for every reading."""
-        t, self.window = self._tables(filtered), int(window)
+        t, self.window, self.filtered = self.candidates, int(window), filtered and self.has_filter
         limits = self.envelope.limits(window, margin, t.approximate, self._slack())
+        if not self.filtered:
+            limits = limits._replace(filter_low=-np.inf, filter_high=np.inf)
+        patterns = self.envelope.patterns(limits)
         self.stages = np.arange(len(t.ends))
         if t.approximate:
-            self.stages = self._cheapest_stages(t, limits)
+            self.stages = self._cheapest_stages(patterns)
         self.limits = of_stages(limits, self.stages)
-        self._take_stages(t)
-        shares = self.envelope.reaching(limits, t.filtered, self.stages)
-        self.overhead = float(shares @ self._costs(t, self.stages, counted=False))
+        self._use_stages()
+        shares = self.envelope.reaching(patterns, self.stages)
+        self.overhead = float(shares @ self._costs(self.stages, counted=False))
 
-    def _take_stages(self, t: loops.Tables) -> None:
+    def _use_stages(self) -> None:
         """Lay out the stages in use: those of reduced vectors, then those of the approximation."""
-        early, n = self.early_candidates, self._n_early
+        n, t = self._n_reduced, self.candidates
         first, later = self.stages[self.stages < n], self.stages[self.stages >= n] - n
-        ends = np.empty(0, dtype=np.int64)
-        if early is not None:
-            self.early = of_sizes(early, first)
-            ends = self.early.ends
-        asked = int(ends[-1]) if len(ends) else 0
-        self.tables = t._replace(ends=t.ends[later], before=len(ends), asked=asked)
-        self.spent = np.concatenate([ends, np.full(len(later), asked)])
-        self.packed = None
+        self.start = start = of_sizes(self.start_candidates, first)
+        asked = int(start.ends[-1]) if len(first) else 0
+        self.tables = t._replace(ends=t.ends[later], before=len(first), asked=asked)
+        self.evaluations = np.concatenate([start.ends, np.full(len(later), asked)])
+        if not (self.filtered or n):  # whose stages read the filter
+            start = with_linear(start, None)
+        self.layout = pack(start, self.tables, self.limits)
 
     @property
-    def _n_early(self) -> int:
-        return 0 if self.early_candidates is None else len(self.early_candidates.ends)
+    def _n_reduced(self) -> int:
+        """Stages of reduced vectors, in use or not."""
+        return len(self.start_candidates.ends)
 
     def under(self, window: int, margin: float, filtered: bool) -> NSVEngine:
         """Return an engine with other limits and all else in common."""
@@ -159,19 +166,30 @@ class NSVEngine(Walker):
         found.set_limits(window, margin, filtered)
         return found
 
+    def answers(self, X: NDArray[Any]) -> Answers:
+        """Return output, kernel values computed and what decided of each row."""
+        n, found = len(X), Answers.empty(len(X))
+        if not self.compiled:
+            for r, x in enumerate(X):
+                one = self._plain_answer(x, self.limits)
+                found.output[r], found.touched[r], found.stage[r] = one
+        elif n <= CHUNK:  # a single query should not wait for Python
+            self._respond(X, found)
+        else:
+            over_chunks(lambda i, j: self._respond(X[i:j], found.of(slice(i, j))), n, CHUNK)
+        return found
+
+    def _respond(self, X: NDArray[Any], found: tuple[Floats, Ints, Ints]) -> None:
+        respond(*self.layout, self.input_rows(X), *found)
+
     def run(self, X: NDArray[Any]) -> tuple[Floats, Ints]:
         """Return the outputs and the steps: one for the start, one for each kernel value."""
-        found = self.answers(X, self.limits)
+        found = self.answers(X)
         return found.output, found.touched + 1
 
     def outputs(self, X: NDArray[Any]) -> Floats:
-        """Return the outputs alone: a query that comes alone waits for nothing else."""
-        n = len(X)
-        if n > CHUNK or not self.compiled:
-            return self.answers(X, self.limits).output
-        output = np.empty(n)
-        self._answer(X, self.limits, (output, np.empty(n, INTEGER), np.empty(n, INTEGER)))
-        return output
+        """Return the outputs alone."""
+        return self.answers(X).output
 
     def record(self, X: NDArray[Any]) -> Walks:
         """Walk rows to the end, with the filter's output whether it may decide or not."""
@@ -180,29 +198,29 @@ class NSVEngine(Walker):
 
     def stop_of(self, found: Answers) -> Ints:
         """Return how many support vectors each row touched: kernel values but for reduced ones."""
-        before = np.append(self.spent, [0, self.tables.asked])  # by the filter, by the walk
+        before = np.append(self.evaluations, [0, self.tables.asked])  # by the filter, by the walk
         return found.touched - before[found.stage]
 
     def read(self, walks: Walks) -> Answers:
-        """Return what `answers` would say of recorded rows, bit for bit."""
-        return walks.within(self.limits, self.tables.filtered, self.spent)
+        """Return what `answers` would return for recorded rows, bit for bit."""
+        return walks.within(self.limits, self.evaluations)
 
     def trace(self, x: NDArray[Any]) -> NSVTrace:
         """Return the record of one query, with where it would have gone."""
         walks = self.walks(x[None])
-        found = self.read(walks) if self.compiled else self.answers(x[None], self.limits)
-        t, limits, heard = self.tables, self.limits, walks.heard[0]
+        found = self.read(walks) if self.compiled else self.answers(x[None])
+        t, limits, outputs = self.tables, self.limits, walks.outputs[0]
         score = approximate_kernel(t, self.embed(x[None])[0], t.ends[-1])
-        sizes = np.concatenate([self.spent[: t.before], t.ends])
-        stages = np.column_stack([sizes, heard[1:], limits.stage_low, limits.stage_high])
+        sizes = np.concatenate([self.evaluations[: t.before], t.ends])
+        stages = np.column_stack([sizes, outputs[1:], limits.stage_low, limits.stage_high])
         return NSVTrace(
             exact=float(self.machine.decision_function(x[None])[0]),
             output=float(found.output[0]),
             stop=int(self.stop_of(found)[0]),
-            filtered=bool(found.stage[0] == loops.BY_FILTER),
-            filter_output=float(heard[0]) if t.filtered else np.nan,
-            filter_low=limits.filter_low if t.filtered else np.nan,
-            filter_high=limits.filter_high if t.filtered else np.nan,
+            filtered=bool(found.stage[0] == BY_FILTER),
+            filter_output=float(outputs[0]) if self.filtered else np.nan,
+            filter_low=limits.filter_low if self.filtered else np.nan,
+            filter_high=limits.filter_high if self.filtered else np.nan,
             partial=walks.partial[0],
             low=limits.low,
             high=limits.high,
@@ -213,35 +231,33 @@ class NSVEngine(Walker):
             n_reduced=t.before,
         )
 
-    def _tables(self, filtered: bool) -> loops.Tables:
-        return self.candidates if filtered else with_filter(self.candidates, None)
-
     def _slack(self) -> float:
         """A few rounding errors of the largest sum there can be."""
         largest = float(self.form.diag(self.machine.vectors).max(initial=1.0))
         size = largest * np.abs(self.machine.beta).sum() + abs(self.machine.bias)
         return 16 * np.finfo(np.float64).eps * float(size)
 
-    def _costs(self, t: loops.Tables, stages: Ints, counted: bool = True) -> Floats:
+    def _costs(self, stages: Ints, counted: bool = True) -> Floats:
         """What each of these stages costs, then ordering, in kernel values that the walk computes.
 
         The values of reduced vectors are steps already, and cost nothing beside them unless
         `counted`.
         """
-        n, early = self._n_early, self.early_candidates
+        n, t, start = self._n_reduced, self.candidates, self.start_candidates
         later = stage_costs(t, t.ends[stages[stages >= n] - n])
-        if early is None:
-            return later
-        sizes = np.diff(early.ends[stages[stages < n]], prepend=0)
+        sizes = np.diff(start.ends[stages[stages < n]], prepend=0)
         return np.concatenate([reduced_costs(t, sizes) if counted else 0.0 * sizes, later])
 
-    def _cheapest_stages(self, t: loops.Tables, limits: loops.Limits) -> NDArray[np.intp]:
+    def _cheapest_stages(self, patterns: Any) -> NDArray[np.intp]:
         """The stages at which calibration rows cost least; the last is g_0, and stays."""
-        last = self._n_early + len(t.ends) - 1
-        early = (kept for n in range(last + 1) for kept in combinations(range(last), n))
-        some = (np.array([*kept, last]) for kept in early)
-        reached = self.envelope.reaching_any(limits, t.filtered)
-        return min(some, key=lambda stages: float(reached(stages) @ self._costs(t, stages)))
+        last = self._n_reduced + len(self.candidates.ends) - 1
+        kept = (some for n in range(last + 1) for some in combinations(range(last), n))
+        reaching = self.envelope.reaching
+
+        def cost(stages: Ints) -> float:
+            return float(reaching(patterns, stages) @ self._costs(stages))
+
+        return min((np.array([*some, last]) for some in kept), key=cost)
 
     def _walker_of(self, part: Part, options: Options) -> Walker:
         """The walker that answers a part; one on the same machine shares its tables."""
@@ -256,29 +272,33 @@ class NSVEngine(Walker):
             return None
         self.reduced = found.vectors
         own = None if self.compiled else lambda X: self.machine.kernel(X, found.vectors)
-        return Regression(build_early(found, self.form, self.tables), own)
+        return Regression(self.machine, lay_out(found, self.form, self.tables), own)
 
-    def _calibrated(self, parts: list[Part], options: Options) -> Envelope:
+    def _calibrated(self, parts: list[Part], options: Options, linear: Filter | None) -> Envelope:
         envelope = Envelope(len(self.tables.ends), self.machine.n_vectors)
         regression = self._regression(options)
         for done, part in enumerate(parts):
             report(done / len(parts), "measuring how far partial outputs mislead")
             walker = self._walker_of(part, options)
-            rungs, scale = _matching(walker, self)
+            columns, scale = _matching(walker, self)
             for start in range(0, len(part.rows), CHUNK):
                 some = slice(start, start + CHUNK)
                 X = part.rows[some]
                 known = None if part.values is None else part.values[some]
                 walks = walker.walks(X, values=known)
-                ladders = np.hstack([walks.heard, walks.partial[:, 1:]])
-                exact = scale * ladders[:, -1]
+                outputs = np.hstack([walks.outputs, walks.partial[:, 1:]])
+                exact = scale * outputs[:, -1]
                 if regression is not None:
-                    ladders[:, 0] = regression.add(part, X, self.as_they_come(X), exact, scale)
-                envelope.add(scale * ladders[:, rungs], exact)
+                    regression.collect(part, X, self.input_rows(X), exact, scale)
+                envelope.add(scale * outputs[:, columns], exact)
         envelope.close()
         if regression is not None:
-            self.early_candidates = regression.close(self.linear, envelope)
+            self.start_candidates = regression.fit(linear, envelope)
         return envelope
+
+
+#: What is stored as dicts, and what it is made of again.
+_STORED = {"candidates": loops.Tables, "limits": Limits, "start_candidates": Start}
 
 
 def _check_ends(ends: Any, n: int) -> None:
@@ -297,7 +317,7 @@ def _writable(state: dict[str, Any]) -> dict[str, Any]:
 
 
 def _matching(part: Walker, whole: Walker) -> tuple[NDArray[np.intp], float]:
-    """Say which rungs of a fold's ladder stand for those of the machine, and at what scale.
+    """Return which columns of a fold's outputs stand for those of the machine, and at what scale.
 
     Steps match by their share of the way, k_j = round(k m_j / m); outputs by the sum of the
     weights.

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from kmviz.loops.nsv import BY_FILTER, BY_WALK
+from kmviz.loops.nsv_reduced import BY_FILTER, BY_WALK
 from kmviz.methods.nsv.engine import NSVEngine
 from kmviz.methods.nsv.walker import Answers, Walks
 from kmviz.methods.progress import report
@@ -120,7 +120,7 @@ class NSVStudy(Study):
         """What an engine says of the rows: read from recorded walks, where they can be kept."""
         size = 8 * len(self._rows) * (engine.machine.n_vectors + 1)
         if not engine.compiled or size > MOST_BYTES // len(self.fitted.engines_):
-            return engine.answers(self._rows, engine.limits)
+            return engine.answers(self._rows)
         # What the stages say is rounded as they come, so walks are kept for each set of them.
         key = (place, tuple(engine.stages))
         if key not in self._walks:

@@ -13,7 +13,10 @@ from kmviz import kernels
 from kmviz.loops.kernel import LINEAR, POLYNOMIAL, RADIAL
 from kmviz.loops.nsv import Tables
 from kmviz.loops.nsv_order import EXACT, NEAREST, TUG_OF_WAR
+from kmviz.loops.nsv_reduced import Start
 from kmviz.machines import KernelMachine
+
+Floats = NDArray[np.float64]
 
 ORDERS = {"nearest": NEAREST, "tug_of_war": TUG_OF_WAR, "exact": EXACT}
 
@@ -120,14 +123,13 @@ def is_normalised(form: Any, embedded: NDArray[Any]) -> bool:
 def build_tables(
     machine: KernelMachine, options: Options, near: NDArray[Any] | None = None
 ) -> Tables:
-    """Lay out a machine for the walk, without a filter yet.
+    """Lay out a machine for the walk.
 
     `near` are principal directions of a machine that is nearly the same, where there is one.
     """
     form = ordering_kernel(machine.kernel, options)
     wide = np.dtype(np.float64) if near is None else near.dtype
     embedded = form.embed(machine.vectors.astype(wide, copy=False))
-    d = embedded.shape[1]
     dtype = wide
     if near is None:
         narrow = embedded.size > SMALL and machine.fits_float32
@@ -159,13 +161,10 @@ def build_tables(
         degree=degree,
         order=ORDERS[options.order],
         approximate=options.approximate,
-        filtered=False,
         bias=machine.bias,
-        linear_bias=0.0,
         vectors=np.ascontiguousarray(embedded, dtype=dtype),
         beta=machine.beta,
         weights=machine.beta.astype(dtype),
-        linear=np.zeros(d, dtype=dtype),
         basis=np.ascontiguousarray(basis, dtype=dtype),
         coordinates=np.ascontiguousarray(coordinates.T, dtype=dtype),
         lengths=np.einsum("ij,ij->i", measured, measured).astype(dtype),
@@ -207,10 +206,82 @@ def reduced_costs(t: Tables, sizes: NDArray[np.int64]) -> NDArray[np.float64]:
     return (STAGE + own * sizes) / value
 
 
-def with_filter(tables: Tables, linear: Any) -> Tables:
-    """Return the tables with another filter: weights on embedded rows and bias, or None."""
-    if linear is None:
-        nothing = np.zeros_like(tables.linear)
-        return tables._replace(filtered=False, linear=nothing, linear_bias=0.0)
-    weights = np.ascontiguousarray(linear[0], dtype=tables.vectors.dtype)
-    return tables._replace(filtered=True, linear=weights, linear_bias=float(linear[1]))
+def unit_scale(form: Any) -> tuple[float, float] | None:
+    """Return g and c where products are divided by sqrt(g x.x + c): 0 and 1 where they are not.
+
+    None where rows have to be embedded first.
+    """
+    inner = form.kernel if isinstance(form, kernels.Normalized) else None
+    if inner is None or isinstance(inner, kernels.RBF):
+        return 0.0, 1.0
+    if isinstance(inner, kernels.Polynomial):
+        return float(inner.gamma), float(inner.coef0)
+    return (1.0, 0.0) if isinstance(inner, kernels.Linear) else None
+
+
+def input_form(rows: Floats, gamma: float, coef0: float, d: int) -> tuple[Floats, Floats]:
+    """Return what multiplies input rows in place of embedded ones, and what is added.
+
+    [sqrt(g) x, sqrt(c)].v = x.(sqrt(g) v[:d]) + sqrt(c) v[d]
+    """
+    if gamma == 0.0:
+        return rows, np.zeros(len(rows))
+    last = np.sqrt(coef0) * rows[:, d] if rows.shape[1] > d else np.zeros(len(rows))
+    return np.sqrt(gamma) * rows[:, :d], last
+
+
+def build_start(
+    form: Any, t: Tables, vectors: Any, weights: Floats, ends: Any, bias: float
+) -> Start:
+    """Lay out reduced vectors as the reduced machines of each size, without a filter.
+
+    Parameters
+    ----------
+    vectors : array of shape (n, d)
+        Input rows; none, where the filter comes alone.
+    weights : array of shape (s, n)
+        Of the reduced machine of each size.
+    ends : array of shape (s,)
+        The sizes.
+    """
+    n, d = np.shape(vectors)
+    embedded = np.zeros((1 + n, t.vectors.shape[1]))
+    if n:
+        embedded[1:] = form.embed(vectors)
+    unit_gamma, unit_coef0 = unit_scale(form) or (0.0, 1.0)
+    rows, offsets = input_form(embedded, unit_gamma, unit_coef0, d)
+    dtype = t.vectors.dtype
+    return Start(
+        t.kind, t.gamma, t.coef0, t.degree, unit_gamma, unit_coef0, 0.0, 0.0,
+        rows=np.ascontiguousarray(rows, dtype=dtype),
+        offsets=offsets.astype(dtype),
+        lengths=np.einsum("ij,ij->i", embedded, embedded).astype(dtype),
+        weights=weights.astype(dtype),
+        lines=np.column_stack([np.zeros(len(ends)), np.full(len(ends), bias)]),
+        ends=np.array(ends, dtype=np.int64),
+    )  # fmt: skip
+
+
+def with_linear(start: Start, linear: Any) -> Start:
+    """Return the same with another filter: weights on embedded rows and bias, or None."""
+    rows, offset, bias = start.rows.copy(), 0.0, 0.0
+    rows[0] = 0.0
+    if linear is not None:
+        d, (weights, bias) = rows.shape[1], linear
+        found, last = input_form(weights[None], start.unit_gamma, start.unit_coef0, d)
+        rows[0], offset = found[0], last[0]
+    return start._replace(rows=rows, linear_offset=float(offset), linear_bias=float(bias))
+
+
+def of_sizes(start: Start, stages: NDArray[np.intp]) -> Start:
+    """Return the same with these stages and no others, and the vectors that they take."""
+    ends = start.ends[stages]
+    n = int(ends[-1]) if len(ends) else 0
+    return start._replace(
+        rows=start.rows[: 1 + n],
+        offsets=start.offsets[: 1 + n],
+        lengths=start.lengths[: 1 + n],
+        weights=np.ascontiguousarray(start.weights[stages, :n]),
+        lines=start.lines[stages],
+        ends=ends,
+    )

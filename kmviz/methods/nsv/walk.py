@@ -14,16 +14,16 @@ from numpy.typing import NDArray
 
 from kmviz.kernels import RBF, Linear, Polynomial, power
 from kmviz.loops.kernel import POLYNOMIAL, RADIAL
-from kmviz.loops.nsv import BY_FILTER, BY_WALK, Limits, Tables
+from kmviz.loops.nsv import Tables
 from kmviz.loops.nsv_order import EXACT, TUG_OF_WAR
-from kmviz.loops.nsv_reduced import Early
+from kmviz.loops.nsv_reduced import BY_FILTER, BY_WALK, Limits, Start
 
 Values = Callable[[NDArray[np.intp]], NDArray[np.float64]]
 Between = Callable[[int, int], NDArray[np.float64]]
 
 
 def walk(t: Tables, limits: Limits, x: NDArray[Any], values: Values) -> tuple[float, int, int]:
-    """Answer one embedded query.
+    """Answer one embedded query that filter and reduced vectors left.
 
     Returns
     -------
@@ -33,7 +33,7 @@ def walk(t: Tables, limits: Limits, x: NDArray[Any], values: Values) -> tuple[fl
     """
     g, stage, _, approximation = approach(t, limits, x)
     if stage != BY_WALK:
-        return g, t.asked if stage >= 0 else 0, stage
+        return g, t.asked, stage
     total = -t.bias
     for k, i in enumerate(arrange(t, x, approximation), start=1):
         exact = float(values(np.array([i]))[0])
@@ -45,37 +45,37 @@ def walk(t: Tables, limits: Limits, x: NDArray[Any], values: Values) -> tuple[fl
     return g, t.asked + len(t.beta), stage
 
 
-def decide_early(
-    e: Early, limits: Limits, x: NDArray[Any], values: Between
+def decide_start(
+    e: Start, limits: Limits, x: NDArray[Any], values: Between
 ) -> tuple[float, int, int, NDArray[np.float64]]:
-    """Ask the filter and the reduced vectors: the twin of `kmviz.loops.nsv_reduced`.
+    """Evaluate the filter and the reduced vectors: the twin of `kmviz.loops.nsv_reduced`.
 
     Parameters
     ----------
     x : array of shape (d,)
-        A query as it comes.
+        A query as an input row.
     values : callable
         Kernel values of the reduced vectors from one number up to another.
 
     Returns
     -------
-    output, touched, stage, heard
-        As `walk` returns them, and what filter and stages said.
+    output, touched, stage, outputs
+        As `walk` returns them, and the outputs of filter and stages.
     """
-    heard, known = np.full(1 + len(e.ends), np.nan), np.empty(0)
-    heard[0] = (float(x @ e.rows[0]) + e.linear_offset) * unit_factor(e, x) - e.linear_bias
-    if heard[0] < limits.filter_low or heard[0] > limits.filter_high:
-        return heard[0], 0, BY_FILTER, heard
+    outputs, known = np.full(1 + len(e.ends), np.nan), np.empty(0)
+    outputs[0] = (float(x @ e.rows[0]) + e.linear_offset) * unit_factor(e, x) - e.linear_bias
+    if outputs[0] < limits.filter_low or outputs[0] > limits.filter_high:
+        return outputs[0], 0, BY_FILTER, outputs
     for s, end in enumerate(e.ends):
         known = np.concatenate([known, values(len(known), int(end))])
-        said = float(e.weights[s, :end] @ known) + e.lines[s, 0] * heard[0] - e.lines[s, 1]
-        heard[1 + s] = said
-        if said < limits.stage_low[s] or said > limits.stage_high[s]:
-            return said, int(end), s, heard
-    return heard[-1], len(known), BY_WALK, heard
+        output = float(e.weights[s, :end] @ known) + e.lines[s, 0] * outputs[0] - e.lines[s, 1]
+        outputs[1 + s] = output
+        if output < limits.stage_low[s] or output > limits.stage_high[s]:
+            return output, int(end), s, outputs
+    return outputs[-1], len(known), BY_WALK, outputs
 
 
-def unit_factor(e: Early, x: NDArray[Any]) -> float:
+def unit_factor(e: Start, x: NDArray[Any]) -> float:
     """What a normalised kernel multiplies the products of a query by."""
     square = e.unit_gamma * float(x @ x) + e.unit_coef0
     return 1.0 / np.sqrt(square) if square > 0 else 0.0
@@ -84,60 +84,31 @@ def unit_factor(e: Early, x: NDArray[Any]) -> float:
 def whole_walk(
     t: Tables, x: NDArray[Any], values: Values
 ) -> tuple[NDArray[np.float64], NDArray[np.float64], NDArray[np.intp], NDArray[np.float64]]:
-    """Walk to the end. Return filter and stage outputs, g_0 .. g_m, the order, the values."""
-    g, _, heard, approximation = approach(t, endless(t), x)
+    """Walk to the end. Return the outputs of the stages, g_0 .. g_m, the order, the values."""
+    g, _, outputs, approximation = approach(t, endless(t), x)
     order = arrange(t, x, approximation)
     exact = values(order)
     corrections = exact - approximation[order] if t.approximate else exact
     partial = np.cumsum(np.concatenate([[g], t.beta[order] * corrections]))
     if len(order):
         partial[-1] = np.cumsum(np.concatenate([[-t.bias], t.beta[order] * exact]))[-1]
-    return heard, partial, order, exact
-
-
-def stopped(
-    limits: Limits,
-    filtered: bool,
-    spent: NDArray[np.int64],
-    heard: NDArray[np.float64],
-    partial: NDArray[np.float64],
-) -> tuple[NDArray[np.float64], NDArray[np.intp], NDArray[np.intp]]:
-    """Stop recorded walks within `limits`: the twin of `kmviz.loops.nsv.read`."""
-    outside = (partial < limits.low) | (partial > limits.high)
-    outside[:, 0], outside[:, -1] = False, True
-    touched = outside.argmax(axis=1)
-    output = np.take_along_axis(partial, touched[:, None], axis=1)[:, 0]
-    touched = touched + spent[-1]
-    stage = np.full(len(partial), BY_WALK)
-    for s in reversed(range(len(limits.stage_low))):
-        said = heard[:, 1 + s]
-        early = (said < limits.stage_low[s]) | (said > limits.stage_high[s])
-        output[early], touched[early], stage[early] = said[early], spent[s], s
-    said = heard[:, 0]
-    first = filtered & ((said < limits.filter_low) | (said > limits.filter_high))
-    output[first], touched[first], stage[first] = said[first], 0, BY_FILTER
-    return output, touched, stage
+    return outputs, partial, order, exact
 
 
 def approach(
     t: Tables, limits: Limits, x: NDArray[Any]
 ) -> tuple[float, int, NDArray[np.float64], NDArray[np.float64]]:
-    """Filter and stages: the output, what decided, what was heard, the approximation."""
-    heard = np.zeros(1 + len(t.ends))
-    approximation = np.zeros(len(t.beta))
-    if t.filtered:
-        heard[0] = float(x @ t.linear) - t.linear_bias
-        if heard[0] < limits.filter_low or heard[0] > limits.filter_high:
-            return heard[0], BY_FILTER, heard, approximation
+    """The stages: the output, what decided, the output of each, the approximation."""
+    outputs, approximation = np.zeros(len(t.ends)), np.zeros(len(t.beta))
     output = -t.bias
     for s, end in enumerate(t.ends):
         approximation = approximate_kernel(t, x, end)
         if t.approximate:
             output = float(t.beta @ approximation) - t.bias
-            heard[1 + s], place = output, t.before + s
+            outputs[s], place = output, t.before + s
             if output < limits.stage_low[place] or output > limits.stage_high[place]:
-                return output, place, heard, approximation
-    return output, BY_WALK, heard, approximation
+                return output, place, outputs, approximation
+    return output, BY_WALK, outputs, approximation
 
 
 def approximate_kernel(t: Tables, x: NDArray[Any], end: int) -> NDArray[np.float64]:

@@ -86,10 +86,10 @@ def test_the_walk_equals_its_twin(machine, order, start, linear):
         assert touched == steps[r] - 1
         assert stage == stages[r]
         assert output[r] == pytest.approx(answered, rel=1e-9, abs=1e-10)
-        stages, partial, _, _ = whole_walk(engine.tables, x, values)
+        approached, partial, _, _ = whole_walk(engine.tables, x, values)
         own = engine.input_rows(ROWS[r : r + 1])[0]
         limits, kernel = endless(engine.tables), reduced_kernel(engine.start, own)
-        outputs = np.concatenate([decide_start(engine.start, limits, own, kernel)[3], stages])
+        outputs = np.concatenate([decide_start(engine.start, limits, own, kernel)[3], approached])
         np.testing.assert_allclose(walks.outputs[r], outputs, rtol=1e-9, atol=1e-9)
         np.testing.assert_allclose(walks.partial[r], partial, rtol=1e-9, atol=1e-9)
 

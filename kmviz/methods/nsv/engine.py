@@ -27,7 +27,7 @@ from kmviz.methods.nsv.tables import (
     with_linear,
 )
 from kmviz.methods.nsv.walk import approximate_kernel
-from kmviz.methods.nsv.walker import CHUNK, Answers, Floats, Ints, Walker, Walks
+from kmviz.methods.nsv.walker import CHUNK, INTEGER, Answers, Floats, Ints, Walker, Walks
 from kmviz.methods.progress import report
 from kmviz.traces import NSVTrace
 
@@ -188,8 +188,15 @@ class NSVEngine(Walker):
         return found.output, found.touched + 1
 
     def outputs(self, X: NDArray[Any]) -> Floats:
-        """Return the outputs alone."""
-        return self.answers(X).output
+        """Return the outputs alone: a single query waits for nothing else."""
+        n = len(X)
+        if n > CHUNK or not self.compiled:
+            return self.answers(X).output
+        output = np.empty(n)
+        respond(
+            *self.layout, self.input_rows(X), output, np.empty(n, INTEGER), np.empty(n, INTEGER)
+        )
+        return output
 
     def record(self, X: NDArray[Any]) -> Walks:
         """Walk rows to the end, with the filter's output whether it may decide or not."""

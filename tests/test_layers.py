@@ -151,7 +151,7 @@ def test_a_wrong_import_is_caught(module, source):
 @pytest.mark.parametrize(
     ("module", "source"),
     [
-        ("kmviz.methods.nsv.envelope", "from kmviz.methods.nsv.ordering import Ordering"),
+        ("kmviz.methods.nsv.thresholds", "from kmviz.methods.nsv.ordering import Ordering"),
         ("kmviz.methods.nsv", "from .base import MachineClassifier\nfrom ..kernels import RBF"),
         ("kmviz.ui.shell.frame", "from kmviz import datasets, charts\nimport streamlit"),
         ("pages.1_Nearest", "from kmviz import charts, ui\nimport streamlit as st"),
@@ -309,7 +309,7 @@ def test_a_reach_for_a_private_name_is_caught(module, source):
         ("kmviz.methods.nsv.engine", "class A:\n    def f(self):\n        return self._walk()"),
         ("kmviz.methods.nsv.engine", "class A:\n    def f(me):\n        return super()._walk()"),
         ("kmviz.methods.nsv.engine", "def _walk(): ...\nmodule._walk()"),
-        ("kmviz.methods.nsv.engine", "from kmviz.methods.nsv.walk import _walk"),
+        ("kmviz.methods.nsv.engine", "from kmviz.methods.nsv.reference import _walk"),
         ("kmviz.methods.nsv.engine", "from .walk import _walk"),
         ("kmviz.machines.fisher", "from sklearn.utils._param_validation import Interval"),
         ("kmviz.ui.nsv", "from __future__ import annotations\nclf.__class__"),

@@ -26,7 +26,7 @@ from kmviz.methods import progress
 from kmviz.methods.anytime.basis import NotMercerError
 from kmviz.methods.anytime.spectral import quadratic
 from kmviz.methods.exact import ExactClassifier
-from kmviz.methods.nsv.tables import known_form
+from kmviz.methods.nsv.layout import known_form
 from kmviz.methods.promise import (
     NotProvedError,
     Promise,

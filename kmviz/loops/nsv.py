@@ -4,7 +4,7 @@ The walk is figure 2 of DeCoste and Mazzoni (2003) with what the paper and we pu
 linear filter, reduced vectors (`nsv_reduced`), then the approximation of all terms at growing
 numbers of components, then exact terms, the most telling ones first, until a threshold is passed.
 A walk that was recorded to its end can be read again under other thresholds: `read` stops where
-`answer` would. `kmviz.methods.nsv.walk` holds their NumPy twins.
+`answer` would. `kmviz.methods.nsv.reference` holds their NumPy twins.
 """
 
 from __future__ import annotations

@@ -3,7 +3,7 @@
 A stage is a linear function of what is known by then: the filter's output and the kernel values
 of the first reduced vectors. Later stages use the values of earlier ones again. Queries are read
 as input rows: for a normalised kernel their products are scaled, not their columns.
-`kmviz.methods.nsv.walk` holds the NumPy twin.
+`kmviz.methods.nsv.reference` holds the NumPy twin.
 """
 
 from __future__ import annotations

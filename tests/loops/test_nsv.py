@@ -9,10 +9,10 @@ from kmviz.loops.nsv_order import BUCKETS, deal, settle
 from kmviz.loops.nsv_reduced import BY_FILTER, BY_WALK
 from kmviz.machines import KernelMachine
 from kmviz.methods.nsv.calibration import Part
-from kmviz.methods.nsv.early import start_outputs
 from kmviz.methods.nsv.engine import NSVEngine
-from kmviz.methods.nsv.tables import Options
-from kmviz.methods.nsv.walk import decide_start, endless, unit_factor, walk, whole_walk
+from kmviz.methods.nsv.layout import Options
+from kmviz.methods.nsv.reference import decide_start, endless, unit_factor, walk, whole_walk
+from kmviz.methods.nsv.stages import start_outputs
 
 RNG = np.random.default_rng(0)
 ROWS = RNG.normal(size=(60, 6))

@@ -15,8 +15,8 @@ from kmviz.kernels import RBF, Linear, Normalized, Polynomial
 from kmviz.machines import KernelFisherClassifier, KernelMachine
 from kmviz.methods.nsv.calibration import Part
 from kmviz.methods.nsv.engine import NSVEngine
-from kmviz.methods.nsv.linear import filter_thresholds, train_filter
-from kmviz.methods.nsv.tables import Options, principal_directions, stage_costs
+from kmviz.methods.nsv.layout import Options, principal_directions, stage_costs
+from kmviz.methods.nsv.linear_filter import filter_thresholds, train_filter
 
 X, Y = make_moons(200, noise=0.25, random_state=0)
 QUERIES = make_moons(300, noise=0.25, random_state=1)[0]

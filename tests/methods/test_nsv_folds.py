@@ -9,7 +9,7 @@ from kmviz import NSVClassifier
 from kmviz.kernels import RBF, Normalized, Polynomial
 from kmviz.machines.reading import read_binary
 from kmviz.methods.nsv import folds
-from kmviz.methods.nsv.linear import filter_of_products, train_filter
+from kmviz.methods.nsv.linear_filter import filter_of_products, train_filter
 
 PIXELS, DIGITS = load_digits(return_X_y=True)
 PAIR = np.isin(DIGITS, (3, 8))

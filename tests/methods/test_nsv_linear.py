@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from sklearn.datasets import make_moons
 
-from kmviz.methods.nsv.linear import train_filter
+from kmviz.methods.nsv.linear_filter import train_filter
 
 X, y = make_moons(60, noise=0.1, random_state=0)
 SIDE = 2 * y - 1

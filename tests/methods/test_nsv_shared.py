@@ -12,8 +12,8 @@ from sklearn.svm import SVC
 from kmviz import NSVClassifier
 from kmviz.io.storage import StorageError, dumps, load
 from kmviz.kernels import Normalized, Polynomial
+from kmviz.methods.nsv.classes import leading
 from kmviz.methods.nsv.landmarks import Landmarks
-from kmviz.methods.nsv.shared import leading
 
 X, Y = load_digits(return_X_y=True)
 FEW = Y < 4

@@ -9,7 +9,7 @@ from kmviz.charts import wire
 from kmviz.methods.nsv import NSVClassifier
 from kmviz.methods.nsv.calibration import Calibrator
 from kmviz.methods.nsv.engine import NSVEngine
-from kmviz.methods.nsv.envelope import Envelope
+from kmviz.methods.nsv.thresholds import Envelope
 from kmviz.methods.study import Study
 from kmviz.ui import maps, nsv
 from kmviz.ui.nsv_views import WINDOWS

@@ -21,8 +21,8 @@ from kmviz.loops.threads import over_items
 from kmviz.machines import KernelMachine
 from kmviz.methods.base import BinaryProblem
 from kmviz.methods.nsv.folds import Fold, Products, Trained, products_of, train_folds
-from kmviz.methods.nsv.linear import Filter, train_filter
-from kmviz.methods.nsv.tables import known_form
+from kmviz.methods.nsv.layout import known_form
+from kmviz.methods.nsv.linear_filter import Filter, train_filter
 from kmviz.methods.progress import report
 
 FOLDS = 10

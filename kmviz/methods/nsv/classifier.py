@@ -25,11 +25,11 @@ from kmviz.methods.nsv.calibration import (
     Calibrated,
     Calibrator,
 )
+from kmviz.methods.nsv.classes import SharedStages
 from kmviz.methods.nsv.engine import NSVEngine
+from kmviz.methods.nsv.layout import Options
 from kmviz.methods.nsv.proof import refuse_few, widen_until_proved
-from kmviz.methods.nsv.shared import SharedStages
 from kmviz.methods.nsv.study import NSVStudy
-from kmviz.methods.nsv.tables import Options
 from kmviz.methods.progress import part
 from kmviz.methods.promise import check_classes, hold_out
 
@@ -99,7 +99,7 @@ class NSVClassifier(MachineClassifier):
     overhead_ : float
         What an average calibration row costs beside its steps, in kernel values that the walk
         computes one by one: projecting, ordering, and the terms of the approximation, by times
-        measured on one computer (`kmviz.methods.nsv.tables`). Kernel values of reduced vectors
+        measured on one computer (`kmviz.methods.nsv.layout`). Kernel values of reduced vectors
         are among the steps, as whole ones, though several are computed at once.
     margin_ : float
     promise_ : Promise or None

@@ -16,17 +16,17 @@ from kmviz.loops.threads import over_chunks
 from kmviz.machines import KernelMachine
 from kmviz.machines.soundness import shaped, within
 from kmviz.methods.nsv.calibration import Part
-from kmviz.methods.nsv.early import Regression, lay_out, reduction_of
-from kmviz.methods.nsv.envelope import Envelope, of_stages
-from kmviz.methods.nsv.linear import Filter
-from kmviz.methods.nsv.tables import (
+from kmviz.methods.nsv.layout import (
     Options,
     of_sizes,
     reduced_costs,
     stage_costs,
     with_linear,
 )
-from kmviz.methods.nsv.walk import approximate_kernel
+from kmviz.methods.nsv.linear_filter import Filter
+from kmviz.methods.nsv.reference import approximate_kernel
+from kmviz.methods.nsv.stages import Regression, lay_out, reduction_of
+from kmviz.methods.nsv.thresholds import Envelope, of_stages
 from kmviz.methods.nsv.walker import CHUNK, INTEGER, Answers, Floats, Ints, Walker, Walks
 from kmviz.methods.progress import report
 from kmviz.traces import NSVTrace

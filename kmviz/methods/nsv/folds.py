@@ -29,7 +29,7 @@ from kmviz.loops.threads import n_threads, over_items
 from kmviz.machines import KernelMachine
 from kmviz.machines.named import gamma_for, named_kernel
 from kmviz.machines.reading import read_binary
-from kmviz.methods.nsv.linear import Filter, filter_of_products, train_filter
+from kmviz.methods.nsv.linear_filter import Filter, filter_of_products, train_filter
 
 #: From so many columns on a row is long: distances then come from a matrix product, and filters and
 #: what is left to libsvm from the matrix. Shorter rows are compared number by number.

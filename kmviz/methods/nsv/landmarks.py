@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 from kmviz.kernels import Normalized, power
 from kmviz.loops.kernel import RADIAL
 from kmviz.machines.soundness import shaped
-from kmviz.methods.nsv.tables import input_form, is_normalised, principal_directions, unit_scale
+from kmviz.methods.nsv.layout import input_form, is_normalised, principal_directions, unit_scale
 
 #: Principal components that rows are projected on, where they have more than twice as many columns.
 COMPONENTS = 64

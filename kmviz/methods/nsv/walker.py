@@ -13,8 +13,7 @@ from kmviz.loops import nsv as loops
 from kmviz.loops.nsv_reduced import BY_WALK, Limits, Start
 from kmviz.loops.threads import over_chunks
 from kmviz.machines import KernelMachine
-from kmviz.methods.nsv.linear import Filter
-from kmviz.methods.nsv.tables import (
+from kmviz.methods.nsv.layout import (
     Options,
     build_start,
     build_tables,
@@ -22,7 +21,8 @@ from kmviz.methods.nsv.tables import (
     unit_scale,
     with_linear,
 )
-from kmviz.methods.nsv.walk import decide_start, endless, walk, whole_walk
+from kmviz.methods.nsv.linear_filter import Filter
+from kmviz.methods.nsv.reference import decide_start, endless, walk, whole_walk
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.intp]

@@ -22,8 +22,8 @@ from numpy.typing import NDArray
 from kmviz.loops.nsv import Tables
 from kmviz.loops.nsv_reduced import Limits, Start, decide_start
 from kmviz.machines import KernelMachine
-from kmviz.methods.nsv.envelope import Envelope
-from kmviz.methods.nsv.tables import build_start, with_linear
+from kmviz.methods.nsv.layout import build_start, with_linear
+from kmviz.methods.nsv.thresholds import Envelope
 from kmviz.methods.reduction.path import Stage, grow
 from kmviz.methods.reduction.space import space_of
 

@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from scipy.ndimage import maximum_filter1d, minimum_filter1d
 
 from kmviz.loops.nsv import Limits
-from kmviz.methods.nsv.linear import filter_thresholds
+from kmviz.methods.nsv.linear_filter import filter_thresholds
 
 Floats = NDArray[np.float64]
 

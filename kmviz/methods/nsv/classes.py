@@ -30,8 +30,8 @@ from kmviz.machines import KernelMachine
 from kmviz.machines.shared import SharedMachines
 from kmviz.machines.soundness import shaped
 from kmviz.machines.votes import Rule, classes_of_pairs, settle
-from kmviz.methods.nsv.early import FOLDS
 from kmviz.methods.nsv.landmarks import Landmarks
+from kmviz.methods.nsv.stages import FOLDS
 from kmviz.methods.reduction.path import grow
 from kmviz.methods.reduction.space import space_of
 
@@ -396,7 +396,7 @@ def telling(values: Floats, outputs: Floats) -> Ints:
     Examples
     --------
     >>> import numpy as np
-    >>> from kmviz.methods.nsv.shared import telling
+    >>> from kmviz.methods.nsv.classes import telling
     >>> values = np.array([[0.0, 1.0, 2.0], [1.0, 1.0, 2.0], [0.0, -2.0, -4.0], [5.0, 0.0, 0.0]])
     >>> telling(values, values[:, 1:2])
     array([1, 0])

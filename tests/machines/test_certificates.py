@@ -14,7 +14,7 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.frozen import FrozenEstimator
 from sklearn.svm import SVC
 
-from kmviz import AnytimeClassifier, ExactClassifier
+from kmviz import AnytimeClassifier, ExactClassifier, NSVClassifier
 from kmviz.machines import KernelMachine, rounding_error
 from kmviz.machines.shared import SharedMachines
 
@@ -137,6 +137,16 @@ def test_spectral_labels_are_libsvms(made):
     svc, rows = made
     bounds = AnytimeClassifier(FrozenEstimator(svc), order="spectral").fit(rows)
     assert_labels_are_libsvms(svc, rows, bounds.predict)
+
+
+@needs_more
+@drawn
+@given(trained(("rbf", "poly")), st.sampled_from(("empty", "approximate", "reduced")))
+def test_nearest_vectors_within_an_infinite_margin_are_libsvms(made, start):
+    svc, rows = made
+    frozen = FrozenEstimator(svc)
+    nearest = NSVClassifier(frozen, start=start, margin=np.inf, random_state=0).fit(rows)
+    assert_labels_are_libsvms(svc, rows, nearest.predict)
 
 
 @needs_more

@@ -9,14 +9,14 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping, Sequence
-from dataclasses import fields, replace
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from kmviz.charts import theme
-from kmviz.charts.chart import Axis, Band, Chart, Heat, Images, Layer, Line, Points, Record, rows_of
+from kmviz.charts.chart import Band, Chart, Heat, Images, Layer, Line, Points, Record, rows_of
 
 #: Kinds of integers that a browser can read in place, smallest first.
 INTEGERS = ("u1", "i1", "u2", "i2", "i4")
@@ -49,24 +49,21 @@ def spec(view: Chart | Images, positions: int) -> dict[str, Any]:
     return _fields(view, positions) | {
         "layers": layers,
         "legend": [entry for layer in view.layers for entry in _legend(layer)],
-        "x": _axis(x),
-        "y": _axis(y),
+        "x": _without_none(vars(x)),
+        "y": _without_none(vars(y)),
     }
 
 
-def _axis(axis: Axis) -> dict[str, Any]:
-    low, high = axis.range or (0.0, 1.0)
-    return {**vars(axis), "range": [float(low), float(high)]}
+def _without_none(record: Mapping[str, Any]) -> dict[str, Any]:
+    return {name: value for name, value in record.items() if value is not None}
 
 
 def _fields(record: Record, positions: int) -> dict[str, Any]:
     """Return the fields of a record, its columns packed by position."""
     kind = type(record).__name__
     found: dict[str, Any] = {"kind": kind.lower()}
-    for name in (entry.name for entry in fields(record)):
-        value = getattr(record, name)
-        if value is not None:
-            found[name] = _field(record, name, value, positions, f"{kind}: {name}")
+    for name, value in _without_none(vars(record)).items():
+        found[name] = _field(record, name, value, positions, f"{kind}: {name}")
     return found
 
 
@@ -205,9 +202,8 @@ def smallest(rows: Sequence[NDArray[Any]]) -> str:
     """Return the smallest kind that holds these numbers; any broken number makes it float32."""
     if any(row.dtype.kind not in "biu" for row in rows):
         return "f4"
-    least = min((int(row.min()) for row in rows if row.size), default=0)
-    most = max((int(row.max()) for row in rows if row.size), default=0)
-    fitting = (k for k in INTEGERS if np.iinfo(k).min <= least and most <= np.iinfo(k).max)
+    ends = [int(end) for row in rows if row.size for end in (row.min(), row.max())] or [0]
+    fitting = (k for k in INTEGERS if np.iinfo(k).min <= min(ends) and max(ends) <= np.iinfo(k).max)
     return next(fitting, "f4")
 
 
@@ -218,15 +214,31 @@ def pack(spec: dict[str, Any]) -> bytes:
     after the header, and how many numbers it holds. Equal arrays lie in one place.
     """
     parts: dict[bytes, int] = {}
-    header = json.dumps(_placed(spec, parts), allow_nan=False, separators=(",", ":")).encode()
+
+    def place(value: Any) -> Any:
+        if isinstance(value, np.generic):
+            return value.item()
+        content = value.astype(value.dtype.newbyteorder("<"), copy=False).tobytes()
+        content += b"\0" * (-len(content) % _ALIGNED)
+        begins = parts.setdefault(content, sum(map(len, parts)))
+        return {"array": value.dtype.str[1:], "begins": begins, "size": value.size}
+
+    compact: Any = {"allow_nan": False, "separators": (",", ":")}
+    header = json.dumps(_without_none(spec), default=place, **compact).encode()
     header += b" " * (-(len(header) + 4) % _ALIGNED)
     return len(header).to_bytes(4, "little") + header + b"".join(parts)
 
 
 def unpack(blob: bytes) -> dict[str, Any]:
     """Return what `pack` was given: for tests, and for looking at what a page sent."""
-    length = int.from_bytes(blob[:4], "little")
-    return _found(json.loads(blob[4 : 4 + length]), blob[4 + length :])
+    start = 4 + int.from_bytes(blob[:4], "little")
+
+    def read(value: dict[str, Any]) -> Any:
+        if "array" not in value:
+            return value
+        return np.frombuffer(blob, "<" + value["array"], value["size"], start + value["begins"])
+
+    return json.loads(blob[4:start], object_hook=read)
 
 
 def at(column: dict[str, Any], position: int) -> Any:
@@ -236,26 +248,3 @@ def at(column: dict[str, Any], position: int) -> Any:
     index = column["index"]
     row = int(index[position if len(index) > 1 else 0])
     return column["data"][column["starts"][row] : column["starts"][row + 1]]
-
-
-def _placed(value: Any, parts: dict[bytes, int]) -> Any:
-    if isinstance(value, dict):
-        return {name: _placed(part, parts) for name, part in value.items() if part is not None}
-    if isinstance(value, (list, tuple)):
-        return [_placed(part, parts) for part in value]
-    if isinstance(value, np.ndarray):
-        content = value.astype(value.dtype.newbyteorder("<"), copy=False).tobytes()
-        content += b"\0" * (-len(content) % _ALIGNED)
-        begins = parts.setdefault(content, sum(map(len, parts)))
-        return {"array": value.dtype.str[1:], "begins": begins, "size": value.size}
-    return value.item() if isinstance(value, np.generic) else value
-
-
-def _found(value: Any, content: bytes) -> Any:
-    if isinstance(value, list):
-        return [_found(part, content) for part in value]
-    if not isinstance(value, dict):
-        return value
-    if "array" in value:
-        return np.frombuffer(content, "<" + value["array"], value["size"], value["begins"])
-    return {name: _found(part, content) for name, part in value.items()}

@@ -305,6 +305,13 @@ def xy(places: NDArray[Any] | Sequence[NDArray[Any]]) -> dict[str, Any]:
     return {"x": [own[:, 0] for own in drawn], "y": [own[:, 1] for own in drawn]}
 
 
+def marks(
+    places: Any, name: str = "", color: str = theme.INK, symbol: str = "circle", **more: Any
+) -> Points:
+    """Return points of one kind at places, (n, 2), or at those of each position in a list."""
+    return Points(**xy(places), names=(name,), colors=(color,), symbols=(symbol,), **more)
+
+
 def clip_to(reach: float, values: Any) -> NDArray[np.float32]:
     """Return values as far as they can be seen: no axis shows an infinite one."""
     return np.clip(values, -2 * reach, 2 * reach).astype(np.float32)

@@ -11,7 +11,7 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from kmviz.charts import theme
-from kmviz.charts.chart import Axis, Chart, Line, Points
+from kmviz.charts.chart import Axis, Chart, Line, Points, marks
 from kmviz.evaluation.catalogue import OTHERS
 from kmviz.methods.register import families
 
@@ -55,10 +55,9 @@ def frontier(points: pd.DataFrame, cost: str) -> Chart:
     places = _shares(costs, x), _shares(errors, y)
     kept = on_frontier(costs, errors)
     labels = _labels(drawn["title"].tolist(), *places, best, kept)
-    ring = Points(
-        x=costs[best], y=errors[best], names=("advised",), colors=(theme.INK,), symbols=("ring",),
-        size=26, labels=["advised"] * len(best), sides=["bottom left"] * len(best), opacity=1.0,
-    )  # fmt: skip
+    look: dict[str, Any] = {"symbol": "ring", "size": 26, "opacity": 1.0}
+    look |= {"labels": ["advised"] * len(best), "sides": ["bottom left"] * len(best)}
+    ring = marks(np.column_stack([costs, errors])[best], "advised", **look)
     return Chart(
         key="frontier",
         alt="Cost of a query against accuracy, a point for each setting, larger where more answers "

@@ -11,7 +11,7 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from kmviz.charts import geometry, maps, theme
-from kmviz.charts.chart import Axis, Chart, Images, Layer, Line, Points, Regions, Rule, xy
+from kmviz.charts.chart import Axis, Chart, Images, Layer, Line, Points, Regions, Rule, marks, xy
 from kmviz.charts.plane import Plane
 from kmviz.traces import LocalModel
 
@@ -126,7 +126,7 @@ def local_points(plane: Plane, homes: Sequence[Home], query: int) -> Chart:
         alt="Training points on their principal components, with the neighbourhood that answers.",
         title=plane.title or "",
         layers=[
-            Points(**xy(inside), size=10, names=("who answers",), colors=(theme.QUERY,)),
+            marks(inside, "who answers", theme.QUERY, size=10),
             Line(**xy(links), name="centre to its k' points", width=0.7, opacity=0.5),
             maps.rows_by_class(plane, len(plane.points), 4.0),
             *_around(plane, homes, query),
@@ -195,14 +195,10 @@ def _around(plane: Plane, homes: Sequence[Home], query: int) -> list[Layer]:
     removed = [rows[home.removed].reshape(-1, 2) for home in homes]
     return [
         Line(**xy(ways), name="query, nearest point, centre", color=theme.QUERY, markers=True),
-        _marks(vectors, "its support vectors", theme.COLORS[3], "ring"),
-        *[_marks(removed, "noise it would remove", theme.COLORS[7], "x")] * any(map(len, removed)),
+        marks(vectors, "its support vectors", theme.COLORS[3], "ring", size=9),
+        *[marks(removed, "noise it would remove", theme.COLORS[7], "x")] * any(map(len, removed)),
         maps.star(at),
     ]
-
-
-def _marks(places: list[NDArray[Any]], name: str, color: str, symbol: str) -> Points:
-    return Points(**xy(places), names=(name,), colors=(color,), symbols=(symbol,), size=9)
 
 
 def _circles(plane: Plane, homes: Sequence[Home], radius: str, **look: Any) -> Line:

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from kmviz.charts import theme
-from kmviz.charts.chart import Axis, Chart, Heat, Images, Layer, Line, Points, Rule, xy
+from kmviz.charts.chart import Axis, Chart, Heat, Images, Layer, Line, Points, Rule, marks, xy
 from kmviz.charts.plane import Plane, thinned
 
 #: Training rows drawn behind a map; bands of f on each side of the boundary; vectors above which
@@ -80,11 +80,9 @@ def _vectors(plane: Plane) -> Points:
     strength = np.abs(plane.weights)
     is_crowded = len(strength) > CROWD
     part = np.sqrt(strength / max(float(strength.max(initial=0.0)), 1e-300))
-    return Points(
-        **xy(plane.vectors), names=("support vector",),
-        colors=(theme.INK,), symbols=("ring",), size=6 + (5 if is_crowded else 10) * part,
-        opacity=0.35 if is_crowded else 0.6, hover={"β": plane.weights},
-    )  # fmt: skip
+    size, opacity = (6 + 5 * part, 0.35) if is_crowded else (6 + 10 * part, 0.6)
+    look: dict[str, Any] = {"symbol": "ring", "size": size, "opacity": opacity}
+    return marks(plane.vectors, "support vector", hover={"β": plane.weights}, **look)
 
 
 def queries_of(plane: Plane, query: int | None, most: int | None = None) -> Points:
@@ -97,10 +95,7 @@ def queries_of(plane: Plane, query: int | None, most: int | None = None) -> Poin
 
 def star(place: Any, name: str = "the query", size: int = 14) -> Points:
     """Return one place, (x, y), marked as the query is."""
-    return Points(
-        x=[place[0]], y=[place[1]], names=(name,), size=size, opacity=1.0,
-        colors=(theme.QUERY,), symbols=("star",),
-    )  # fmt: skip
+    return marks(np.array([place]), name, theme.QUERY, "star", size=size, opacity=1.0)
 
 
 def query_first(

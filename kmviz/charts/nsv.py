@@ -9,7 +9,7 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from kmviz.charts import theme
-from kmviz.charts.chart import Axis, Chart, Images, Line, Points, Rule, band_within, xy
+from kmviz.charts.chart import Axis, Chart, Images, Line, Points, Rule, band_within, marks, xy
 from kmviz.charts.maps import base_map, star
 from kmviz.charts.plane import Plane
 from kmviz.traces import Frames, NSVReading, NSVTrace
@@ -103,17 +103,21 @@ def neighbors(
         return _images(trace, images, beta, plane.class_names)
     first = trace.index[1 : max(trace.stop, 1) + 1]
     k = np.arange(1, len(first) + 1)
-    marks = Points(
-        **xy(plane.vectors[first]), symbols=("ring",), size=14, colors=(theme.QUERY,),
-        names=("used, in this order" if trace.stop else "nearest",),
-        labels=[str(step) if step <= 3 * SHOWN else "" for step in k],
-        hover={"step": k, "kernel": trace.value[k], "g": trace.partial[k]},
-    )  # fmt: skip
+    name = "used, in this order" if trace.stop else "nearest"
+    look: dict[str, Any] = {
+        "size": 14,
+        "labels": [str(step) if step <= 3 * SHOWN else "" for step in k],
+        "hover": {"step": k, "kernel": trace.value[k], "g": trace.partial[k]},
+    }
     return base_map(
-        plane, query, [marks], key="neighbors",
+        plane,
+        query,
+        [marks(plane.vectors[first], name, theme.QUERY, "ring", **look)],
+        key="neighbors",
         alt="The support vectors that the query used, numbered in their order, on the map.",
-        title=_used(trace, len(first)), height=420,
-    )  # fmt: skip
+        title=_used(trace, len(first)),
+        height=420,
+    )
 
 
 def _images(
@@ -160,7 +164,7 @@ def tradeoff(table: pd.DataFrame, here: tuple[float, float], title: str = "") ->
     columns = {"w": "window", "evaluations": "cost", "% disagree": "disagreements"}
     hover = {said: table[name].to_numpy() for said, name in columns.items()}
     places = xy(table[["cost", "disagreements"]].to_numpy())
-    marks = Points(**places, group=group, size=8, names=names, hover=hover)
+    settings = Points(**places, group=group, size=8, names=names, hover=hover)
     return Chart(
         key="tradeoff",
         alt="Kernel evaluations per query against the share of answers that differ, for several "
@@ -168,7 +172,7 @@ def tradeoff(table: pd.DataFrame, here: tuple[float, float], title: str = "") ->
         title=title,
         x=Axis("kernel evaluations per query, overhead included (log scale)", log=True),
         y=Axis("disagreements (%)"),
-        layers=[*lines, *[marks] * bool(len(table)), star(here, "the present setting", 15)],
+        layers=[*lines, *[settings] * bool(len(table)), star(here, "the present setting", 15)],
         height=430,
     )
 

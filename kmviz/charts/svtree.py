@@ -10,7 +10,7 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from kmviz.charts import geometry, theme
-from kmviz.charts.chart import Axis, Chart, Heat, Images, Layer, Line, Points, Regions, Rule, xy
+from kmviz.charts.chart import Axis, Chart, Heat, Images, Line, Points, Regions, Rule, marks, xy
 from kmviz.charts.maps import axes, boundary_line, queries_of
 from kmviz.charts.plane import Plane, thinned
 
@@ -45,19 +45,26 @@ def tree_map(
     """
     x, y = grid
     own = [geometry.contour(output, x, y) for output in outputs]
-    layers: list[Layer] = [
-        Heat(values=np.clip(outputs, -STRONG, STRONG), x=x, y=y, scale="diverging",
-             range=(-STRONG, STRONG), title="output", opacity=0.8),
-        Line(**xy([geometry.borders(leaf, x, y) for leaf in leaves]), width=1.5, opacity=0.25),
-        *boundary_line(plane),
-        Line(**xy(own), name="the tree's boundary", color=theme.COLORS[3], dashed=True),
-        Line(**xy([geometry.borders(part, x, y) for part in inside]), width=2.5, color=theme.QUERY,
-               name=name),
-        Regions(owner=leaves, x=x, y=y, text=_words(nodes)),
-        queries_of(plane, query, _QUERIES),
-        _asked(asked),
-    ]  # fmt: skip
-    return Chart(key="tree_map", alt=_ALT, title="The tree's answer", layers=layers, **axes(plane))
+    between, around = (
+        xy([geometry.borders(labels, x, y) for labels in every]) for every in (leaves, inside)
+    )
+    look: dict[str, Any] = {"scale": "diverging", "range": (-STRONG, STRONG), "opacity": 0.8}
+    return Chart(
+        key="tree_map",
+        alt=_ALT,
+        title="The tree's answer",
+        layers=[
+            Heat(values=np.clip(outputs, -STRONG, STRONG), x=x, y=y, title="output", **look),
+            Line(**between, width=1.5, opacity=0.25),
+            *boundary_line(plane),
+            Line(**xy(own), name="the tree's boundary", color=theme.COLORS[3], dashed=True),
+            Line(**around, width=2.5, color=theme.QUERY, name=name),
+            Regions(owner=leaves, x=x, y=y, text=_words(nodes)),
+            queries_of(plane, query, _QUERIES),
+            _asked(asked),
+        ],
+        **axes(plane),
+    )
 
 
 def tree_points(
@@ -77,7 +84,7 @@ def tree_points(
     leaves, outputs, inside : as those of `tree_map`, (heights, training rows)
     """
     rows = thinned(len(plane.points), _ROWS)
-    x, y = plane.points[rows].T.astype(np.float32)
+    spots = plane.points[rows].astype(np.float32)
     strength = np.clip((outputs[:, rows] / STRONG + 1) * 5, 0, 9).astype(np.uint8)
     side = 10 * (plane.labels[rows] > 0).astype(np.uint8)
     words = _words(nodes)
@@ -85,11 +92,10 @@ def tree_points(
     return Chart(
         key="tree_map", alt=_ALT, title=f"Colour: the tree's answer. {plane.title or ''}",
         layers=[
-            Points(x=x, y=y, group=strength + side, names=("",) * 20, colors=theme.DIVERGING,
+            Points(**xy(spots), group=strength + side, names=("",) * 20, colors=theme.DIVERGING,
                    symbols=(theme.SYMBOLS[0],) * 10 + (theme.SYMBOLS[1],) * 10, opacity=1.0,
                    text=[[words[k] for k in leaf] for leaf in leaves[:, rows]]),
-            Points(x=[x[k] for k in rings], y=[y[k] for k in rings], names=(name,), size=12,
-                   colors=(theme.QUERY,), symbols=("ring",)),
+            marks([spots[k] for k in rings], name, theme.QUERY, "ring", size=12),
             queries_of(plane, query, _QUERIES),
             _asked(asked),
         ],
@@ -110,7 +116,7 @@ def tree_path(
     x, depth = places(nodes), nodes["depth"].to_numpy()
     upto = [path[:height] for height in heights]
     edges_x, edges_y = _edges(nodes["parent"].to_numpy(), x, -depth)
-    at = [] if chosen is None else [chosen]
+    at = np.array([] if chosen is None else [chosen], np.intp)
     return Chart(
         key="tree_path",
         alt="The tree, root at the top, with the query's path lit.",
@@ -127,8 +133,7 @@ def tree_path(
                 size=6.0 if len(nodes) < _MANY else 4.0, id=nodes.index.to_numpy(), linked=False,
                 text=_words(nodes),
             ),
-            Points(x=x[at], y=-depth[at], names=("chosen node",), symbols=("ring",), size=20,
-                   colors=(theme.INK,)),
+            marks(np.column_stack([x, -depth])[at], "chosen node", symbol="ring", size=20),
         ],
     )  # fmt: skip
 
@@ -240,11 +245,10 @@ def _words(nodes: pd.DataFrame) -> list[str]:
 def _asked(asked: Sequence[NDArray]) -> Points:
     """Return the vectors on the path with their steps; one that is asked again has all of them."""
     found = [_numbered(spots.astype(np.float32)) for spots in asked]
-    return Points(
-        **xy([spots for spots, _ in found]), names=("on the path, by step",), size=9, opacity=1.0,
-        colors=(theme.INK,), symbols=("circle",), labels=[words for _, words in found],
-        text=[[f"step {word}" for word in words] for _, words in found],
-    )  # fmt: skip
+    labels = [words for _, words in found]
+    text = [[f"step {word}" for word in words] for words in labels]
+    look: dict[str, Any] = {"size": 9, "opacity": 1.0, "labels": labels, "text": text}
+    return marks([spots for spots, _ in found], "on the path, by step", **look)
 
 
 def _numbered(spots: NDArray) -> tuple[NDArray, list[str]]:

@@ -327,7 +327,7 @@ ROOMS = {
     "cli": (1_500, 17),
     "datasets": (1_950, 12),
     "evaluation": (2_150, 13),
-    "charts": (3_450, 20),
+    "charts": (3_460, 20),
     "io": (1_650, 12),
     "lessons": (250, 1),
     "loops": (

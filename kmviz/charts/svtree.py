@@ -172,13 +172,13 @@ def tree_heights(
     x, here = curves.index.to_numpy(), Rule(x=float(height), dashed=False, color=theme.QUERY)
     tree, rival = (100 * curves[name].to_numpy() for name in ("accuracy", "reduced"))
     levels = (
-        (rival, "reduced set of as many vectors", theme.COLORS[3]),
-        (np.full(len(x), 100 * full), f"exact SVM ({full:.1%})", theme.INK),
-        (np.full(len(x), 100 * linear), f"linear SVM ({linear:.1%})", theme.COLORS[7]),
+        (x, rival, "reduced set of as many vectors", theme.COLORS[3]),
+        (x[[0, -1]], np.full(2, 100 * full), f"exact SVM ({full:.1%})", theme.INK),
+        (x[[0, -1]], np.full(2, 100 * linear), f"linear SVM ({linear:.1%})", theme.COLORS[7]),
     )
     accuracy = [
         Line(x=x, y=tree, name="tree", color=theme.QUERY, width=3.0, markers=True),
-        *(Line(x=x, y=y, name=name, color=color, dashed=True) for y, name, color in levels),
+        *(Line(x=k, y=y, name=name, color=color, dashed=True) for k, y, name, color in levels),
     ]
     length = Line(x=x, y=curves["path_length"].to_numpy(), markers=True, color=theme.GOOD)
     across = Axis("height: most kernel evaluations on a path", whole=True)

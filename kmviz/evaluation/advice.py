@@ -45,12 +45,19 @@ def advice(table: pd.DataFrame) -> str:
     good = table[table["error"] == ""]
     if "exact" not in good.index:
         return "The exact machine could not be trained, so there is nothing to compare with."
-    plain = _linear_is_enough(good)
-    return plain or " ".join(filter(None, [_fast_method(good), _peer_is_better(good)]))
+    if best_method(good) == "linear_svc":
+        return _linear_svm(good)
+    return " ".join(filter(None, [_fast_method(good), _peer_is_better(good)]))
 
 
 def best_method(table: pd.DataFrame) -> str:
-    """Return the name of the row to deploy: the fastest that changes few answers, or `exact`."""
+    """Return the name of the row to deploy.
+
+    That is a linear SVM where it is as good, else the fastest method that changes few answers, or
+    `exact` where none is worth it.
+    """
+    if _is_linear_enough(table[table["error"] == ""]):
+        return "linear_svc"
     proved = table.index.map(is_certified)
     good = table[(table["error"] == "") & (proved | (table["disagreement_high"] <= FEW))]
     methods = good.drop(index=[name for name in good.index if name in PEERS or name == "exact"])
@@ -66,12 +73,16 @@ def gains(table: pd.DataFrame) -> pd.Series:
     return timed if timed.notna().any() else table["honest_speedup"].astype(float)
 
 
-def _linear_is_enough(table: pd.DataFrame) -> str:
-    if "linear_svc" not in table.index:
-        return ""
+def _is_linear_enough(table: pd.DataFrame) -> bool:
+    """Whether a linear SVM was compared and is as accurate as the exact one."""
+    if not {"exact", "linear_svc"} <= set(table.index):
+        return False
+    accuracy = table["accuracy"]
+    return bool(accuracy["linear_svc"] >= accuracy["exact"] - AS_GOOD)
+
+
+def _linear_svm(table: pd.DataFrame) -> str:
     exact, linear = table.loc["exact"], table.loc["linear_svc"]
-    if linear["accuracy"] < exact["accuracy"] - AS_GOOD:
-        return ""
     products = f"{linear['steps_mean']:.0f} products" if linear["steps_mean"] > 1 else "one product"
     return (
         f"Do not bother with a kernel: a linear SVM is as good here (accuracy "

@@ -236,6 +236,7 @@ def test_advice_is_honest_about_linear_machines_and_other_models():
     frame["accuracy"] = [0.90, 0.90, 0.90, 0.95]
     frame["steps_mean"] = [500.0, 10.0, 1.0, np.nan]
     assert advice(frame).startswith("Do not bother with a kernel")
+    assert best_method(frame) == "linear_svc", "text and arrow advise the same"
     frame.loc["linear_svc", "accuracy"] = 0.7
     frame["disagreement_high"] = 0.004
     frame["disagreements"], frame["queries"] = 0, 980

@@ -150,6 +150,8 @@ def _pointed_at(layer: Points, rows: NDArray[np.intp]) -> dict[str, Any]:
     found: dict[str, Any] = {} if layer.id is None else {"customdata": _part(layer.id, rows)}
     if layer.opacity == 0.0:
         return found | {"hoverinfo": "none"}
+    if layer.id is None and layer.text is None and not layer.hover:
+        return {"hoverinfo": "skip"}  # a mark around others takes no click from them
     words = []
     if layer.text is not None:
         words = [[str(layer.text[i]).replace("\n", "<br>") for i in rows]]

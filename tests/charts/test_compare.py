@@ -109,3 +109,10 @@ def test_no_error_at_all_has_a_place():
 def test_every_family_stands_in_the_legend():
     figure = plotly.figure(frontier(_points(), "cost"))
     assert {"exact machine", NSV} <= {t.name for t in figure.data if t.showlegend}
+
+
+def test_the_ring_around_what_is_advised_leaves_clicks_to_its_point():
+    figure = plotly.figure(frontier(_points(), "cost"))
+    silent = {trace.name for trace in figure.data if trace.hoverinfo == "skip"}
+    assert "advised" in silent
+    assert NSV not in silent

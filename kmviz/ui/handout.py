@@ -19,7 +19,6 @@ from kmviz.charts import plotly
 from kmviz.lessons import Lesson, Part
 from kmviz.ui import (
     anytime,
-    compare,
     falk,
     falk_words,
     lesson,
@@ -27,9 +26,9 @@ from kmviz.ui import (
     present,
     reduced,
     reduced_words,
-    start,
     svtree,
 )
+from kmviz.ui.pages import compare, start
 from kmviz.ui.runtime.problem import load_chosen, trained
 from kmviz.ui.shell import menu, url
 from kmviz.views.controls import setting

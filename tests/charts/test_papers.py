@@ -7,7 +7,7 @@ import pandas as pd
 import pytest
 
 from kmviz.charts import Heat, Line, Points, papers
-from kmviz.ui import papers_words
+from kmviz.views import papers as views
 from tests.charts.renderers import assert_alike
 
 STORED = Path(__file__).resolve().parents[2] / "benchmarks" / "papers"
@@ -137,10 +137,10 @@ def test_too_few_cells_are_no_picture():
     ],
 )
 def test_what_is_reached_is_said_plainly(speeds, differ, words):
-    said = papers_words.reached(frontier(6.0, speeds, differ))
+    said = views.reached(frontier(6.0, speeds, differ))
     for word in words:
         assert word in said
-    assert papers_words.reached(frontier(np.nan)) == ""
+    assert views.reached(frontier(np.nan)) == ""
 
 
 def rivals():
@@ -157,7 +157,7 @@ def rivals():
 
 
 def test_rivals_say_where_local_models_are_ahead():
-    _, _, first, second, _, published = papers_words.reached(rivals()).split("\n")
+    _, _, first, second, _, published = views.reached(rivals()).split("\n")
     assert first == (
         "- a, 1,000 rows: trains faster than 1 of 2 rivals (not quick); within 0.5 points of the "
         "best: FaLK-SVM 95.1%, LibSVM 95.5%"
@@ -168,7 +168,7 @@ def test_rivals_say_where_local_models_are_ahead():
     )
     late = rivals()
     late.loc[late["data"].eq("b") & late["method"].eq("FaLK-SVM"), ["ours", "train"]] = np.nan
-    assert "- b, 500 rows: FaLK-SVM was cut off" in papers_words.reached(late)
+    assert "- b, 500 rows: FaLK-SVM was cut off" in views.reached(late)
     assert published == (
         "**Beside the paper's accuracies:** 3 of 4 within 1; not a quick 80 (paper 93)."
     )
@@ -177,6 +177,6 @@ def test_rivals_say_where_local_models_are_ahead():
 def test_steps_far_from_the_papers_are_named():
     frame = pd.DataFrame({"data": "sonar", "order": ["given", "hybrid"], "paper": [10.0, 10.0],
                           "ours": [11.0, 14.0], "difference": [0.1, 0.4]})  # fmt: skip
-    said = papers_words.reached(frame)
+    said = views.reached(frame)
     assert said == "1 of 2 mean k lie within 20% of the paper's; further off: sonar hybrid +40%."
-    assert papers_words.reached(frame[["paper", "ours"]]) == ""
+    assert views.reached(frame[["paper", "ours"]]) == ""

@@ -5,7 +5,7 @@ import pytest
 
 import kmviz
 from kmviz.charts.verdicts import beside, coloured, summary, verdicts
-from kmviz.ui import papers
+from kmviz.ui.pages import papers
 from kmviz.views.controls import CONTROLS
 from tests.pages.helpers import metric, open_page, run
 

@@ -8,7 +8,7 @@ from sklearn.svm import SVC
 from kmviz import lessons
 from kmviz.charts import wire
 from kmviz.kernels import RBF, Linear, Normalized, Polynomial, Sigmoid
-from kmviz.ui import start, start_views
+from kmviz.ui.pages import start
 from kmviz.views import problem
 from kmviz.views.controls import SHARED
 from tests.pages.helpers import live_arrays, live_at, live_layers, metric, open_page, run
@@ -268,8 +268,8 @@ def test_lessons_are_announced_beside_the_heading():
 
 def test_effort_is_said_to_follow_difficulty_only_where_it_does():
     various, alike = np.array([[3, 9], [12, 40]]), np.full((4, 4), 70)
-    assert "effort follows difficulty" in start_views.what_to_do(various, 100)
-    assert "most spots take 70 to 70 of 100 values" in start_views.what_to_do(alike, 100)
+    assert "effort follows difficulty" in start.what_to_do(various, 100)
+    assert "most spots take 70 to 70 of 100 kernel evaluations" in start.what_to_do(alike, 100)
 
 
 @pytest.mark.parametrize(

@@ -12,7 +12,7 @@ import streamlit as st
 from kmviz.charts.maps import effort_map, effort_strip
 from kmviz.evaluation.catalogue import title_of
 from kmviz.ui import maps, pictures
-from kmviz.ui.compare import Measurements
+from kmviz.views.compare import Measurements
 from kmviz.ui.plane import grid, plane
 from kmviz.views.problem import Problem
 

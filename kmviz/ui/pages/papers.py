@@ -1,4 +1,4 @@
-"""The stored tables of the papers, as the Papers page shows them."""
+"""The Papers page: the published tables, our results beside them."""
 
 from __future__ import annotations
 
@@ -15,16 +15,18 @@ import streamlit as st
 
 from kmviz import papers
 from kmviz.charts import Chart, papers as charts
+from kmviz.charts.verdicts import coloured, summary
 from kmviz.io.places import tables_folder
 from kmviz.methods.register import METHODS
-from kmviz.ui import papers_words, pictures
-from kmviz.ui.shell import controls
-from kmviz.ui.shell.parts import look_for
+from kmviz.ui import pictures
+from kmviz.ui.shell import controls, parts
+from kmviz.ui.shell.frame import finish, frame_without_data
+from kmviz.views import papers as views
 
 FOLDER = tables_folder()
 ON_THE_LINE = (
-    "On the dashed line ours is what the paper says, above it ours is more. Point at a mark to see "
-    "which figure it is."
+    "On the dashed line our figure equals the paper's, above it ours is larger. Point at a mark to "
+    "see which figure it is."
 )
 
 #: Charts of a table that stand beside one another.
@@ -66,6 +68,29 @@ class Stored:
         return f"{page}: {self.title}"
 
 
+def draw() -> None:
+    """Draw the page."""
+    frame_without_data("Papers", own=("table",), heading="Our results and the published ones")
+    st.markdown("The papers' tables, made again: each of our figures beside the published one.")
+    table = choose()
+    parts.metrics(metrics(summary(table.frame, table.title)))
+    draw_charts(table)
+    st.dataframe(
+        coloured(table.frame, table.title), key="paper_table", hide_index=True, placeholder="",
+        height=430,
+    )  # fmt: skip
+    st.caption(SHADES)
+    st.markdown(table.about)
+    with st.expander("The paper, the data and the settings", icon=":material/menu_book:"):
+        st.markdown(table.paper)
+    st.code(table.command, language="sh")
+    st.download_button(
+        "Table (CSV)", table.frame.to_csv(index=False), f"{table.name}.csv", "text/csv",
+        on_click="ignore", icon=":material/download:",
+    )  # fmt: skip
+    finish()
+
+
 def choose() -> Stored:
     """Draw the choice of the table, and return the one chosen."""
     titles = entries()
@@ -83,7 +108,7 @@ def metrics(counts: dict[str, int]) -> list[tuple[str, str, str]]:
     return [(word.capitalize(), f"{counts[word]}", WORDS[word]) for word in said]
 
 
-def draw(table: Stored) -> None:
+def draw_charts(table: Stored) -> None:
     """Draw the charts of a table side by side (many: one at a time), and say what they come to."""
     found = charts.charts(table.frame)
     points = charts.diagonal(table.frame, table.title)
@@ -97,10 +122,10 @@ def draw(table: Stored) -> None:
         if getattr(place, "open", True) is not False:  # nothing is drawn behind a tab
             with place:
                 _side_by_side(table, name, panels)
-    if said := papers_words.reached(table.frame):
-        look_for(said)
+    if said := views.reached(table.frame):
+        parts.look_for(said)
     elif "points" in found:
-        look_for(ON_THE_LINE)
+        parts.look_for(ON_THE_LINE)
 
 
 def _side_by_side(table: Stored, name: str, panels: list[Chart]) -> None:

@@ -1,20 +1,88 @@
-"""The parts of the Start page: lessons, cards, the query, ways on."""
+"""The Start page: the data, the SVM, and what one answer costs."""
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
 import streamlit as st
+from numpy.typing import NDArray
 
 from kmviz import lessons
-from kmviz.charts import Chart, maps
+from kmviz.charts import Chart, Images, maps, start as charts
 from kmviz.kernels import RBF, Linear, Normalized, Polynomial
-from kmviz.ui import lesson
-from kmviz.ui.plane import plane
+from kmviz.ui import lesson, pictures, sketch, upload
+from kmviz.ui.maps import CELLS
+from kmviz.ui.plane import grid, plane
+from kmviz.ui.runtime.fitted import show, study_of
+from kmviz.ui.shell import parts, words
+from kmviz.ui.shell.frame import finish, frame
 from kmviz.ui.shell.menu import COMPARE, METHOD_PAGES, page_link
 from kmviz.views.prepare import literal
 from kmviz.views.problem import Problem
+
+#: Positions of the slider at most.
+POSITIONS = 60
+#: Training rows up to which a fast answer stands beside the full one.
+MOST_ROWS = 3_000
+#: That answer: as the page of nearest support vectors opens, and read as it opens.
+FAST = {"n_components": 20, "order": "nearest", "start": "empty", "random_state": 0}
+READ = {"window": 10, "linear_filter": False}
+
+SENTENCE = "An SVM answers for a new point (★) by comparing it with its support vectors."
+TERMS = ("query", "support vector", "kernel value", "f(x)", "β")
+FULL = (
+    "Each support vector pulls the sum towards its own class: the sum turns back and forth, and "
+    "only the last value is f(x)."
+)
+VARIES = (
+    "Click a point deep inside a class, then one near the boundary: with all support vectors, both "
+    "cost the same. Nearest first, effort follows difficulty."
+)
+ALIKE = (
+    "Effort hardly follows difficulty with this SVM: nearest first, most spots take {low:,.0f} to "
+    "{high:,.0f} of {m:,} kernel evaluations, near the boundary or not."
+)
+RIGHT = "**Query {query}** (★): f(x) = {output:.3g}, so the SVM answers **{answer}**, rightly."
+WRONG = (
+    "**Query {query}** (★): f(x) = {output:.3g}, so the SVM answers **{answer}**, wrongly: it is "
+    "**{truth}**."
+)
+COST = (
+    " That took **{m:,} kernel evaluations**, about {products:,} multiplications. Click another "
+    "point to follow it instead."
+)
+
+
+def draw() -> None:
+    """Draw the page."""
+    problem = frame("Start", heading="What does one answer cost?", beside=lesson_list)
+    words.intro(SENTENCE, *TERMS)
+    is_drawn = sketch.is_on()  # then the sheet to draw on comes first
+    if not is_drawn:
+        payment(problem)
+    parts.metrics(metrics(problem))
+    left, right = sketch.columns()
+    with left:
+        st.subheader(map_title(problem), anchor=False)
+        pictures.still(map_chart(problem))
+    with right:
+        st.subheader("Every query costs the same", anchor=False)
+        pictures.still(effort_chart(problem))
+        st.caption("Far from zero the class is plain: a few kernel evaluations would settle it.")
+    query_card(problem)
+    if is_drawn:
+        payment(problem)
+    left, right = st.columns(2)
+    with left:
+        data_card(problem)
+    with right:
+        svm_card(problem)
+    ways_on()
+    upload.section()
+    parts.take_home(problem, picture=map_chart(problem), name="start")
+    finish()
 
 
 def lesson_list() -> None:
@@ -27,11 +95,84 @@ def lesson_list() -> None:
             st.caption(f"{one.level.capitalize()} · {one.minutes} minutes")
 
 
+def payment(problem: Problem) -> None:
+    """Draw whom the query asks, one after another: all support vectors, and the nearest first."""
+    m, sums = problem.n_vectors, partial_sums(problem)
+    counts = np.unique(np.linspace(0, m, min(m, POSITIONS) + 1).round().astype(int))
+    views: list[Any]
+    numbers: dict[str, Any] = {"In file order": [f"{k:,} of {m:,}" for k in counts]}
+    title = f"In full: all {m:,} are asked"
+    whole = charts.rays(plane(problem), problem.query, counts, np.arange(m), "payment", title)
+    if is_small(problem):
+        st.subheader("Press play: the same question, asked in two ways", anchor=False)
+        views, stop, said_of = _fast(problem, counts)
+        said = [f"{min(int(k), stop):,}{', answered' * int(k >= stop)}" for k in counts]
+        numbers["Nearest first"] = said
+        note = None if st.session_state["lesson"] else said_of  # a lesson asks first
+    else:
+        st.subheader("Press play: one answer, paid in full", anchor=False)
+        views = [*_latest(problem, counts), charts.partial_sums(counts, sums)]
+        note = None if st.session_state["lesson"] else FULL
+        numbers["Sum so far"] = [f"{sums[k]:+.3g}" for k in counts]
+    pictures.show(
+        "asked", "Support vectors asked", counts.tolist(), m, [whole, *views],
+        numbers=numbers | {"f(x)": f"{sums[-1]:+.3g}"},
+        note=note,
+        columns=1 + len(views),
+        help="A query is compared with every support vector, in file order, before it is answered.",
+        on_release=lambda _: None,  # the page shows nothing else by it
+        on_click=pictures.pick,
+    )  # fmt: skip
+
+
+def is_small(problem: Problem) -> bool:
+    """Whether a fast answer is soon there to be shown beside the full one: data on a map."""
+    is_drawn = problem.data.name == "sketch"  # where the SVM follows each stroke
+    return problem.is_plane and not is_drawn and len(problem.data.X_train) <= MOST_ROWS
+
+
+def _fast(problem: Problem, counts: NDArray[Any]) -> tuple[list[Chart], int, str]:
+    """Return the nearest support vectors asked and what an answer takes everywhere, stop, note."""
+    now = show(problem, "nsv", FAST)
+    record = now.study.classifier(**READ).trace(problem.x)
+    title = f"Nearest first: {record.stop:,} of them settle{'s' * (record.stop == 1)} it"
+    order = record.index[1 : record.stop + 1]
+    asked = charts.rays(plane(problem), problem.query, counts, order, "payment_fast", title)
+    x, y, rows = grid(problem, CELLS)
+    steps = study_of(now, rows, "map").read(**READ).steps.reshape(CELLS, CELLS)
+    effort = maps.effort_map(plane(problem), problem.x, x, y, steps)
+    views = [asked, replace(effort, title="Nearest first: what each spot takes")]
+    return views, record.stop, what_to_do(steps, problem.n_vectors)
+
+
+def what_to_do(steps: NDArray[Any], m: int) -> str:
+    """Say what to try; where most spots cost about the same, that they do."""
+    low, high = np.percentile(steps, [10, 90])
+    return VARIES if high > 2 * low else ALIKE.format(low=low, high=high, m=m)
+
+
+def partial_sums(problem: Problem) -> NDArray[np.float64]:
+    """Return -b and the sum after each support vector, in file order: (m + 1,)."""
+    machine = problem.machine
+    terms = machine.beta * np.asarray(machine.kernel(machine.vectors, problem.x[None]))[:, 0]
+    return np.cumsum(np.append(-machine.bias, terms))
+
+
+def _latest(problem: Problem, counts: NDArray[Any]) -> list[Images]:
+    """Return the images that the query was compared with last, where there are any."""
+    if not problem.image_shape:
+        return []
+    machine = problem.machine
+    rows = np.vstack([problem.x[None], machine.vectors]).reshape(-1, *problem.image_shape)
+    low, high = problem.data.class_names
+    return [charts.latest(rows, machine.beta, counts, (low, high))]
+
+
 def metrics(problem: Problem) -> list[tuple[str, str, str]]:
-    """Return the figures of data and machine, each with its explanation."""
+    """Return the figures of data and SVM, each with its explanation."""
     data, m, n = problem.data, problem.n_vectors, len(problem.data.y_train)
     return [
-        ("Training rows", f"{n:,}", "Rows the machine learned from."),
+        ("Training rows", f"{n:,}", "Rows the SVM was trained on."),
         ("Test rows", f"{len(data.y_test):,}", "Rows it never saw: the queries."),
         ("Features", f"{data.X_train.shape[1]:,}", "Numbers that describe one row."),
         ("Support vectors", f"{m:,}", "Training rows that every answer is compared with."),
@@ -54,10 +195,10 @@ def data_card(problem: Problem) -> None:
         st.caption(f"Source: {literal(data.source)}. Licence: {literal(data.licence)}.")
 
 
-def machine_card(problem: Problem) -> None:
-    """Draw what the machine is made of."""
+def svm_card(problem: Problem) -> None:
+    """Draw what the SVM is made of."""
     with st.container(border=True, height="stretch"):
-        st.subheader("The machine", anchor=False)
+        st.subheader("The SVM", anchor=False)
         st.latex(rf"f(x) = \sum_{{i=1}}^{{{problem.n_vectors}}} \beta_i\, K(x_i, x) - b")
         st.latex(rf"\begin{{gathered}}{kernel_formula(problem.machine.kernel)}\end{{gathered}}")
         st.caption("K says how alike two rows are. The sign of f(x) is the class.")
@@ -66,7 +207,7 @@ def machine_card(problem: Problem) -> None:
 def map_title(problem: Problem) -> str:
     """Return what the map shows: a line only where there is one."""
     if problem.is_plane:
-        return "Where the machine draws the line"
+        return "Where the SVM draws its boundary"
     return "The training rows, seen in two directions"
 
 
@@ -76,7 +217,7 @@ def map_chart(problem: Problem) -> Chart:
 
 
 def effort_chart(problem: Problem) -> Chart:
-    """Return what the exact machine spends on each test row: m kernel values."""
+    """Return what the exact SVM spends on each test row: m kernel evaluations."""
     data, m = problem.data, problem.n_vectors
     low, high = data.class_names
     spent = np.full(len(problem.exact), m)
@@ -86,7 +227,7 @@ def effort_chart(problem: Problem) -> Chart:
 
 
 def query_card(problem: Problem) -> None:
-    """Draw the query: what it is, what the machine says, what that cost."""
+    """Draw the query: what it is, what the SVM answers, what that cost."""
     names = problem.names
     output = float(problem.exact[problem.query])
     answer, truth = names[int(output > 0)], names[int(problem.label > 0)]
@@ -96,16 +237,16 @@ def query_card(problem: Problem) -> None:
         if problem.image_shape:
             picture, text = st.columns([1, 9], vertical_alignment="center")
             picture.image(problem.x.reshape(problem.image_shape), width=84, clamp=True)
-        verdict = "rightly" if answer == truth else f"wrongly: it is **{truth}**"
+        verdict = (RIGHT if answer == truth else WRONG) + COST
         text.markdown(
-            f"**Query {problem.query}** (★): f(x) = {output:.3g}, so the machine says "
-            f"**{answer}**, {verdict}. That took **{m:,} kernel values**, about "
-            f"{m * d:,} multiplications. Click another point to follow it instead."
+            verdict.format(
+                query=problem.query, output=output, answer=answer, truth=truth, m=m, products=m * d
+            )
         )
 
 
 def ways_on() -> None:
-    """Draw the links to the methods and what each will do about the price."""
+    """Draw the links to the methods and what each does about the cost."""
     st.subheader("What can be done about it", anchor=False)
     pages = (*METHOD_PAGES, COMPARE)
     for row in (pages[i : i + 3] for i in range(0, len(pages), 3)):

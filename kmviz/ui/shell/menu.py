@@ -47,7 +47,7 @@ COMPARE = Page(
 )  # fmt: skip
 PAPERS = Page(
     "Papers", "pages/7_Papers.py", ":material/menu_book:",
-    "The published tables, ours beside theirs.",
+    "Our results and the published ones.",
     {},
 )  # fmt: skip
 #: Every page, in the order of the menu.

@@ -7,7 +7,6 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from kmviz.ui.compare import link_to
 from sklearn.datasets import make_moons
 from sklearn.frozen import FrozenEstimator
 from sklearn.svm import SVC
@@ -18,6 +17,7 @@ from kmviz.charts.compare import slots
 from kmviz.methods.register import COMPARE, METHODS, families, method_of, method_offering, setting
 from kmviz.ui import PAGES
 from kmviz.ui.shell import parts
+from kmviz.views.compare import link_to
 from kmviz.views.controls import CONTROLS, SHARED
 from tests.pages.helpers import ROOT, open_page
 

@@ -31,6 +31,7 @@ from kmviz.ui import (
 from kmviz.ui.pages import compare, start
 from kmviz.ui.runtime.problem import load_chosen, trained
 from kmviz.ui.shell import menu, url
+from kmviz.views import compare as views
 from kmviz.views.controls import setting
 
 Metrics = list[tuple[str, str, str]]
@@ -93,8 +94,8 @@ def view(part: Part) -> tuple[Any, dict[str, str]]:
             figures["A: this query"] = f"{kept.cost:,}"
         return one.picture, figures
     if part.page == "Compare":
-        table = compare.measured(compare.measurements(problem), said["methods"], said)
-        return compare.picture(table, said, advised=False), compare.figures(table)
+        table = compare.measured(compare.measurements(problem), said["methods"], said["cost"])
+        return views.picture(table, said["cost"], advised=False), views.figures(table)
     figures = {label: value for label, value, _ in start.metrics(problem)}
     return start.map_chart(problem), figures
 

@@ -5,16 +5,18 @@ from types import SimpleNamespace
 import numpy as np
 import pandas as pd
 import pytest
-from sklearn.svm import SVC
+from sklearn.svm import SVC, LinearSVC
 from streamlit.testing.v1 import AppTest
 
 import kmviz
 from kmviz.charts import wire
 from kmviz.evaluation import compare as evaluation
-from kmviz.ui import anytime, compare, falk, nsv, reduced, svtree
+from kmviz.ui import anytime, falk, nsv, reduced, svtree
+from kmviz.ui.pages import compare
 from kmviz.ui.runtime.problem import load_chosen, trained
 from kmviz.ui.shell import url
 from kmviz.ui.shell.menu import COMPARE
+from kmviz.views import compare as views
 from kmviz.views.controls import CONTROLS, USUAL
 from tests.pages.helpers import array, figure, live_arrays, live_at, open_page, run
 
@@ -99,9 +101,9 @@ def _reference():
 
 def test_five_figures_come_first_and_all_of_them_behind(banana):
     first, whole = (banana.dataframe[i].value for i in (0, 1))
-    assert list(first.columns) == list(compare.FIRST)
-    assert len(compare.FIRST) == 6, "the name, and five figures"
-    assert set(compare.FIRST) < set(whole.columns)
+    assert list(first.columns) == list(views.FIRST)
+    assert len(views.FIRST) == 6, "the name, and five figures"
+    assert set(views.FIRST) < set(whole.columns)
 
 
 def test_everything_that_was_chosen_is_drawn_or_named():
@@ -111,6 +113,26 @@ def test_everything_that_was_chosen_is_drawn_or_named():
     run(app)
     assert len(drawn_points(app)) == 2
     assert any("Not on this scale" in i.value and "gradient boosting" in i.value for i in app.info)
+
+
+def test_the_maps_say_that_their_mean_is_over_the_plane(banana):
+    assert any("its mean over the plane" in c.value for c in banana.caption)
+
+
+def test_nothing_is_advised_while_settings_are_measured(monkeypatch):
+    known, charts = SimpleNamespace(rows={}), []
+    row = dict.fromkeys(evaluation.COLUMNS, 0.5) | {"error": "", "queries": 10}
+    monkeypatch.setattr(compare, "_measure", lambda known, name: known.rows.update({name: row}))
+    monkeypatch.setattr(compare.pictures, "plotted", lambda chart, key: charts.append(chart))
+    table = compare.measured(known, ["svtree", "linear_svc"], "batch")
+    assert table.index.tolist() == ["exact", "svtree", "linear_svc"]
+    assert [_advised(chart) for chart in charts] == [False, False]
+    assert _advised(views.picture(table, "batch"))
+
+
+def _advised(chart):
+    """Whether a chart marks a setting as advised."""
+    return any(getattr(layer, "labels", None) == ["advised"] for layer in chart.layers)
 
 
 def test_the_page_says_on_which_rows_it_chose(banana):
@@ -146,7 +168,7 @@ def test_a_method_that_fails_shows_its_error_in_the_table():
 
 
 def test_odd_methods_in_the_url_fall_back(monkeypatch):
-    monkeypatch.setattr(compare, "measured", lambda known, names: _table(names))
+    monkeypatch.setattr(compare, "measured", lambda known, names, cost: _table(names))
     app = open_page(PAGE, methods="magic,,%00", cost="soul")
     assert app.session_state["methods"] == list(USUAL)
     assert app.session_state["cost"] == "batch"
@@ -208,12 +230,14 @@ def test_the_code_to_take_home_runs():
         },
         "svtree_path": {"disagreement_high": 0.004, "batch_vs_blas": 9.0, "error": ""},
     })  # fmt: skip
-    code = compare.code(problem, table)
+    code = views.code(problem, table)
     assert "kmviz.SVTreeClassifier(svc, split='exact', refit='path', stem=0.5)" in code
     assert isinstance(_run(code)["fast"], kmviz.SVTreeClassifier)
-    local = _run(compare.code(problem, table.rename(index={"svtree_path": "falk"})))["fast"]
+    local = _run(views.code(problem, table.rename(index={"svtree_path": "falk"})))["fast"]
     assert isinstance(local, kmviz.FaLKClassifier)
     assert isinstance(local.kernel, kmviz.kernels.RBF)
+    linear = table.rename(index={"svtree_path": "linear_svc"}).assign(accuracy=0.9)
+    assert isinstance(_run(views.code(problem, linear))["fast"], LinearSVC)
 
 
 def _run(code: str) -> dict:
@@ -233,4 +257,4 @@ def test_more_accurate_is_only_what_chance_would_not_do():
     drawn = pd.DataFrame(
         {"accuracy": [0.897, 0.903, 0.880], "queries": [2000] * 3, "disagreements": [14, 47, 30]}
     )
-    assert compare._beats(drawn, 0.895).tolist() == [False, True, False]
+    assert views._beats(drawn, 0.895).tolist() == [False, True, False]

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import streamlit as st
 
-from kmviz.ui import handout, lesson, present, sketch, two
+from kmviz.ui import lesson, present, sketch, two
 from kmviz.ui.runtime import jobs, problem
 from kmviz.ui.shell import controls, menu, url, words
 
@@ -98,10 +99,16 @@ def _begin(
 
 def finish() -> None:
     """End a page: fill in the lesson's figures, write the choices into the URL, make the rest."""
-    lesson.end(handout.offer)
+    lesson.end(_offer_handout)
     present.bar()
     url.end()
     jobs.finish()
+
+
+def _offer_handout(place: Any) -> None:
+    from kmviz.ui import handout  # it knows every page, and every page knows this frame
+
+    handout.offer(place)
 
 
 def link_and_reset() -> None:

@@ -15,8 +15,8 @@ import kmviz
 from kmviz.charts import theme
 from kmviz.charts.compare import slots
 from kmviz.methods.register import COMPARE, METHODS, families, method_of, method_offering, setting
-from kmviz.ui import PAGES
 from kmviz.ui.shell import parts
+from kmviz.ui.shell.menu import PAGES
 from kmviz.views.compare import link_to
 from kmviz.views.controls import CONTROLS, SHARED
 from tests.pages.helpers import ROOT, open_page

@@ -1,8 +1,8 @@
 """Every choice of a visitor, by its name in the URL: label, default, range, and how it is written.
 
 To add one, add its line here, name it among the page's own, and draw it:
-`OWN = ("w", "order")`, `ui.frame(title, own=OWN)`, `ui.draw("w")`. Which parameter of an estimator
-a choice drives stands in the register (`Method.url`); `parameters` joins the two.
+`OWN = ("w", "order")`, `frame(title, own=OWN)`, `controls.draw("w")`. Which parameter of an
+estimator a choice drives stands in the register (`Method.url`); `parameters` joins the two.
 """
 
 from __future__ import annotations

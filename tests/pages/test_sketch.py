@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from kmviz.datasets.drawing import CELLS, Drawing, read_drawing, start, write_drawing
-from kmviz.ui.sketch import board
+from kmviz.ui import sketch
 from tests.pages.helpers import metric, open_page, run
 
 SQUARE = "AABAICAQDAYEBAF.gIBoIDgQEgYFoYG"  # five points in one corner, five in the other
@@ -81,6 +81,6 @@ def test_the_drawing_is_there_again_after_another_data_set():
 
 
 def test_what_the_browser_tells_is_brought_onto_the_board():
-    told = board.read({"points": [[-4, 700, 5], [3, 4, -1]], "cells": None})
+    told = sketch.read({"points": [[-4, 700, 5], [3, 4, -1]], "cells": None})
     assert told.places.tolist() == [[0, 511], [3, 4]]
     assert told.labels.tolist() == [1, -1]

@@ -145,14 +145,9 @@ def names() -> tuple[str, ...]:
     return found
 
 
+@lru_cache(maxsize=64)
 def stored(name: str) -> Stored:
     """Return a stored table."""
-    path = FOLDER / f"{name}.csv"
-    return _read(name, path.stat().st_mtime_ns)
-
-
-@lru_cache(maxsize=64)
-def _read(name: str, changed: int) -> Stored:
     text = (FOLDER / f"{name}.csv").read_text("utf-8")
     head = [line[1:].strip() for line in text.splitlines() if line.startswith("#")]
     frame = pd.read_csv(io.StringIO(text), comment="#")

@@ -44,7 +44,7 @@ def look_for(text: str) -> None:
 def take_home(
     problem: Problem,
     estimator: Callable[[], bytes] | None = None,
-    trace: pd.DataFrame | Callable[[], pd.DataFrame] | None = None,
+    trace: Callable[[], pd.DataFrame] | None = None,
     picture: Chart | Images | None = None,
     code: str | None = None,
     name: str = "kmviz",
@@ -54,7 +54,7 @@ def take_home(
     Parameters
     ----------
     estimator : makes the bytes of a .skops file
-    trace : the table of a query, or a function that makes it
+    trace : makes the table of a query
     picture : the chart to save as one HTML file that needs no network
     code : the lines that rebuild what the page shows; default: data and machine
     """
@@ -65,7 +65,8 @@ def take_home(
         with st.container(horizontal=True):
             _download("Python", lambda: text, f"{name}.py", "text/x-python")
             if trace is not None:
-                _download("Trace (CSV)", lambda: _csv(trace), f"{name}_trace.csv", "text/csv")
+                table = f"{name}_trace.csv"
+                _download("Trace (CSV)", lambda: trace().to_csv(index=False), table, "text/csv")
             if picture is not None:
                 page = f"{name}.html"
                 _download("Picture (HTML)", lambda: plotly.page(picture), page, "text/html")
@@ -96,8 +97,3 @@ def _download(label: str, make: Callable[[], Any], file_name: str, mime: str) ->
     st.download_button(
         label, make, file_name, mime, key=key, on_click="ignore", icon=":material/download:"
     )
-
-
-def _csv(trace: Any) -> str:
-    frame = trace() if callable(trace) else trace
-    return frame.to_csv(index=False)

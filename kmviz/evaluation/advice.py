@@ -12,7 +12,7 @@ from kmviz.methods.register import is_certified
 AS_GOOD = 0.002
 
 #: Accuracy by which another model must lead to be worth a word.
-BETTER = 0.01
+BETTER, MODELS = 0.01, ("boosting", "nystroem", "fourier", "knn")
 
 #: What a method may change and still be advised: the upper end of its 95% interval. What is proved
 #: to change nothing needs no rows to show it.
@@ -51,11 +51,7 @@ def advice(table: pd.DataFrame) -> str:
 
 
 def best_method(table: pd.DataFrame) -> str:
-    """Return the name of the row to deploy.
-
-    That is a linear SVM where it is as good, else the fastest method that changes few answers, or
-    `exact` where none is worth it.
-    """
+    """Return the row to deploy: a linear SVM as good, the fastest of few changes, or `exact`."""
     if _is_linear_enough(table[table["error"] == ""]):
         return "linear_svc"
     proved = table.index.map(is_certified)
@@ -123,17 +119,11 @@ def _times(ratio: float) -> str:
 
 
 def _peer_is_better(table: pd.DataFrame) -> str:
-    better = [
-        name
-        for name in ("boosting", "nystroem", "fourier", "knn")
-        if name in table.index
-        and table.loc[name, "accuracy"] > table.loc["exact", "accuracy"] + BETTER
-    ]
-    if not better:
+    peers = table.loc[table.index.isin(MODELS), "accuracy"]
+    exact = table.loc["exact", "accuracy"]
+    if not peers.max() > exact + BETTER:
         return ""
-    name = max(better, key=lambda peer: table.loc[peer, "accuracy"])
-    title = PEERS[name].title
     return (
-        f"Consider another model: {title} is more accurate here "
-        f"({table.loc[name, 'accuracy']:.3f} against {table.loc['exact', 'accuracy']:.3f})."
+        f"Consider another model: {PEERS[peers.idxmax()].title} is more accurate here "
+        f"({peers.max():.3f} against {exact:.3f})."
     )

@@ -1,10 +1,14 @@
-"""Nearest support vectors: the walk of one query from filter to stop.
+"""Nearest support vectors: the way of one query, from filter to stop.
 
 The walk is figure 2 of DeCoste and Mazzoni (2003) with what the paper and we put before it: a
-linear filter, reduced vectors (`nsv_reduced`), then the approximation of all terms at growing
-numbers of components, then exact terms, the most telling ones first, until a threshold is passed.
-A walk that was recorded to its end can be read again under other thresholds: `read` stops where
-`answer` would. `kmviz.methods.nsv.reference` holds their NumPy twins.
+linear filter, reduced vectors, then the approximation of all terms at growing numbers of components
+(all in `nsv_stages`), then exact terms, the most telling ones first, until a threshold is passed.
+Scores are dealt into buckets, and a bucket is sorted when the walk comes to it: most walks stop
+long before the end. A walk that was recorded to its end can be read again under other thresholds:
+`read` stops where `answer` would. `kmviz.methods.nsv.reference` holds their NumPy twins.
+
+To hand named tuples of many arrays to compiled code takes several times as long as a filter needs
+for its answer. So `pack` puts them into a few arrays, once, and `respond` takes those apart.
 """
 
 from __future__ import annotations
@@ -16,23 +20,54 @@ import numpy as np
 from kmviz.loops.compile import compiled, part
 from kmviz.loops.embed import unit_rows
 from kmviz.loops.kernel import RADIAL, kernel_value
-from kmviz.loops.nsv_order import BUCKETS, EXACT, NEAREST, deal, pulls_up, settle
-from kmviz.loops.nsv_reduced import (
+from kmviz.loops.nsv_stages import (
     BY_FILTER,
     BY_WALK,
+    EXACT,
+    NEAREST,
     Limits,
     Start,
+    approach,
+    copy_row,
     decide_start,
-    example as example_start,
+    example_start,
+    kernels_of_dots,
+    passes,
+    squared_length,
     undecided,
 )
-from kmviz.loops.nsv_stages import approach, copy_row, kernels_of_dots, passes, squared_length
+from kmviz.loops.sorting import is_before, sort_falling
 
 #: Queries that go through the stages together.
 GROUP = 16
 
 #: Rows that stay in the cache from filter to reduced vectors.
 BLOCK = 128
+
+#: Buckets that scores are dealt into.
+BUCKETS = 512
+
+#: The numbers, by type; those of `Start` have "start_" before their names there.
+INTEGERS = ("kind", "degree", "order", "approximate", "n_first", "unit", "before", "asked")
+FLOATS = (
+    "gamma", "coef0", "bias", "filter_low", "filter_high", "start_unit_gamma", "start_unit_coef0",
+    "start_linear_bias", "start_linear_offset",
+)  # fmt: skip
+
+#: The arrays that are laid end to end: of integers, of float64, of the type of the tables.
+WHOLE = ("start_ends", "ends", "sides")
+WIDE = ("start_lines", "stage_low", "stage_high", "beta", "low", "high")
+NARROW = ("start_offsets", "start_lengths", "start_weights", "weights", "lengths")
+
+#: The arrays that stay by themselves.
+APART = ("start_rows", "vectors", "basis", "coordinates")
+
+#: One record: the numbers, and where each array begins and ends.
+NUMBERS = np.dtype(
+    [(name, np.int64) for name in INTEGERS]
+    + [(name, np.float64) for name in FLOATS]
+    + [(f"at_{name}", np.int64, 2) for name in WHOLE + WIDE + NARROW]
+)
 
 
 class Tables(NamedTuple):
@@ -57,6 +92,60 @@ class Tables(NamedTuple):
     unit: bool  # are the coordinates those of projections brought to length 1?
     before: int  # stages of reduced vectors that come before those of the approximation
     asked: int  # and the kernel values that they take
+
+
+@part
+def bucket_of(distance, scale, last):
+    """The bucket of a score so far below the best; the first where that is not a number."""
+    place = distance * scale
+    if not place > 0.0:
+        return 0
+    return last if place >= last else int(place)
+
+
+@compiled
+def deal(members, score, order, ends):
+    """Deal the members into buckets of falling score: a sort that is finished only as needed.
+
+    `order` takes the members bucket by bucket, `ends` where each bucket ends.
+    """
+    ends[:] = 0
+    if members.shape[0] == 0:
+        return
+    low, high = score[members[0]], score[members[0]]
+    for i in members:
+        low, high = min(low, score[i]), max(high, score[i])
+    last = ends.shape[0] - 1
+    scale = last / (high - low) if high > low else 0.0
+    for i in members:
+        ends[bucket_of(high - score[i], scale, last)] += 1
+    start = 0
+    for b in range(last + 1):
+        start, ends[b] = start + ends[b], start
+    for i in members:
+        b = bucket_of(high - score[i], scale, last)
+        order[ends[b]] = i
+        ends[b] += 1
+
+
+@compiled
+def settle(score, order, ends, bucket):
+    """Sort the next bucket that is not empty; return where it ends and the bucket after it."""
+    start = ends[bucket - 1] if bucket else 0
+    while ends[bucket] == start:
+        bucket += 1
+    sort_falling(score, order[start : ends[bucket]])
+    return ends[bucket], bucket + 1
+
+
+@part
+def pulls_up(first, second, score, beta, up, down):
+    """Tug of war (4.2): does `first`, a positive vector, leave the sums of beta more equal?"""
+    after_up = abs(up + beta[first] - down)
+    after_down = abs(up - down + beta[second])
+    if after_up == after_down:
+        return is_before(score, first, second)
+    return after_up < after_down
 
 
 @part
@@ -231,6 +320,85 @@ def example(dtype: Any) -> tuple[Start, Tables, Limits]:
     return start, tables, limits
 
 
+def pack(start: Start, tables: Tables, limits: Limits) -> tuple[Any, ...]:
+    """Return what `respond` reads: the record, and the arrays."""
+    own = {f"start_{name}": value for name, value in start._asdict().items()}
+    fields = own | tables._asdict() | limits._asdict()
+    numbers, dtype = np.zeros(1, NUMBERS), tables.vectors.dtype
+    for name in INTEGERS + FLOATS:
+        numbers[name] = fields[name]
+    packed = []
+    for names, kind in ((WHOLE, np.int64), (WIDE, np.float64), (NARROW, dtype)):
+        arrays = [np.ravel(fields[name]) for name in names]
+        ends = np.cumsum([len(array) for array in arrays])
+        for name, array, end in zip(names, arrays, ends, strict=True):
+            numbers[f"at_{name}"] = end - len(array), end
+        packed.append(np.concatenate(arrays).astype(kind))
+    return numbers, *packed, *(np.require(fields[name], dtype, ["C", "W"]) for name in APART)
+
+
+@part
+def between(array, at):
+    """The part of an array that holds one field."""
+    return array[at[0] : at[1]]
+
+
+@part
+def unpack_start(n, whole, wide, narrow, rows):
+    """The filter and the reduced vectors."""
+    ends = between(whole, n.at_start_ends)
+    s = ends.shape[0]
+    return Start(
+        kind=n.kind, gamma=n.gamma, coef0=n.coef0, degree=n.degree,
+        unit_gamma=n.start_unit_gamma, unit_coef0=n.start_unit_coef0,
+        linear_bias=n.start_linear_bias, linear_offset=n.start_linear_offset,
+        rows=rows,
+        offsets=between(narrow, n.at_start_offsets),
+        lengths=between(narrow, n.at_start_lengths),
+        weights=between(narrow, n.at_start_weights).reshape((s, rows.shape[0] - 1)),
+        lines=between(wide, n.at_start_lines).reshape((s, 2)),
+        ends=ends,
+    )  # fmt: skip
+
+
+@part
+def unpack_tables(n, whole, wide, narrow, vectors, basis, coordinates):
+    """The machine's tables."""
+    return Tables(
+        kind=n.kind, gamma=n.gamma, coef0=n.coef0, degree=n.degree, order=n.order,
+        approximate=n.approximate != 0, bias=n.bias, vectors=vectors,
+        beta=between(wide, n.at_beta), weights=between(narrow, n.at_weights),
+        basis=basis, coordinates=coordinates, lengths=between(narrow, n.at_lengths),
+        ends=between(whole, n.at_ends), sides=between(whole, n.at_sides),
+        n_first=n.n_first, unit=n.unit != 0, before=n.before, asked=n.asked,
+    )  # fmt: skip
+
+
+@part
+def unpack_limits(n, wide):
+    """Where a query stops."""
+    return Limits(
+        n.filter_low, n.filter_high, between(wide, n.at_stage_low), between(wide, n.at_stage_high),
+        between(wide, n.at_low), between(wide, n.at_high),
+    )  # fmt: skip
+
+
+@compiled
+def respond(
+    numbers, whole, wide, narrow, rows, vectors, basis, coordinates, X, output, touched, stage
+):
+    """Answer rows as `answer` does, from what `pack` made."""
+    n = numbers[0]
+    start = unpack_start(n, whole, wide, narrow, rows)
+    tables = unpack_tables(n, whole, wide, narrow, vectors, basis, coordinates)
+    known, kept = np.empty((1, 0), X.dtype), np.empty((0, 0))
+    index, value = np.empty(0, np.int64), np.empty(0)
+    answer(
+        start, tables, unpack_limits(n, wide), X, known, output, touched, stage, kept, kept, index,
+        value,
+    )  # fmt: skip
+
+
 def warm() -> None:
     """Compile for the types in use."""
     answers = np.empty(2), np.empty(2, np.int64), np.empty(2, np.int64)
@@ -238,4 +406,5 @@ def warm() -> None:
     for dtype in (np.float32, np.float64):
         start, t, limits = example(dtype)
         answer(start, t, limits, t.vectors, np.empty((1, 0), dtype), *answers, *kept)
+        respond(*pack(start, t, limits), t.vectors, *answers)
     read(limits, np.zeros(3, np.int64), *kept[:2], *answers)

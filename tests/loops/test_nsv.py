@@ -5,8 +5,8 @@ import pytest
 
 from kmviz.kernels import RBF, Linear, Normalized, Polynomial, power
 from kmviz.loops.kernel import POLYNOMIAL, RADIAL
-from kmviz.loops.nsv_order import BUCKETS, deal, settle
-from kmviz.loops.nsv_reduced import BY_FILTER, BY_WALK
+from kmviz.loops.nsv_stages import BY_FILTER, BY_WALK
+from kmviz.loops.nsv_walk import BUCKETS, deal, settle
 from kmviz.machines import KernelMachine
 from kmviz.methods.nsv.calibration import Part
 from kmviz.methods.nsv.engine import NSVEngine
@@ -50,7 +50,7 @@ def by_twin(engine, row, x, values):
 
 
 def stopped(limits, evaluations, outputs, partial):
-    """Stop recorded walks within limits: the twin of `kmviz.loops.nsv.read`."""
+    """Stop recorded walks within limits: the twin of `kmviz.loops.nsv_walk.read`."""
     outside = (partial < limits.low) | (partial > limits.high)
     outside[:, 0], outside[:, -1] = False, True
     touched = outside.argmax(axis=1)

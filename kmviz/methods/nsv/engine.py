@@ -9,9 +9,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from kmviz.loops import nsv as loops
-from kmviz.loops.nsv_packed import pack, respond
-from kmviz.loops.nsv_reduced import BY_FILTER, Limits, Start
+from kmviz.loops import nsv_walk as loops
+from kmviz.loops.nsv_stages import BY_FILTER, Limits, Start
+from kmviz.loops.nsv_walk import pack, respond
 from kmviz.loops.threads import over_chunks
 from kmviz.machines import KernelMachine
 from kmviz.machines.soundness import shaped, within

@@ -11,9 +11,8 @@ from scipy.linalg import eigh
 
 from kmviz import kernels
 from kmviz.loops.kernel import LINEAR, POLYNOMIAL, RADIAL
-from kmviz.loops.nsv import Tables
-from kmviz.loops.nsv_order import EXACT, NEAREST, TUG_OF_WAR
-from kmviz.loops.nsv_reduced import Start
+from kmviz.loops.nsv_stages import EXACT, NEAREST, TUG_OF_WAR, Start
+from kmviz.loops.nsv_walk import Tables
 from kmviz.machines import KernelMachine
 
 Floats = NDArray[np.float64]

@@ -1,4 +1,4 @@
-"""The walk of one query in NumPy: the twin of `kmviz.loops.nsv`.
+"""The walk of one query in NumPy: the twin of `kmviz.loops.nsv_walk`.
 
 It also serves kernels that compiled code must not stand in for: the exact kernel values come
 from a function that is called for the vectors touched and for no others.
@@ -14,9 +14,8 @@ from numpy.typing import NDArray
 
 from kmviz.kernels import RBF, Linear, Polynomial, power
 from kmviz.loops.kernel import POLYNOMIAL, RADIAL
-from kmviz.loops.nsv import Tables
-from kmviz.loops.nsv_order import EXACT, TUG_OF_WAR
-from kmviz.loops.nsv_reduced import BY_FILTER, BY_WALK, Limits, Start
+from kmviz.loops.nsv_stages import BY_FILTER, BY_WALK, EXACT, TUG_OF_WAR, Limits, Start
+from kmviz.loops.nsv_walk import Tables
 
 Values = Callable[[NDArray[np.intp]], NDArray[np.float64]]
 Between = Callable[[int, int], NDArray[np.float64]]
@@ -29,7 +28,7 @@ def walk(t: Tables, limits: Limits, x: NDArray[Any], values: Values) -> tuple[fl
     -------
     output, touched, stage
         What was answered, how many kernel values were computed, and what decided: see
-        `kmviz.loops.nsv`.
+        `kmviz.loops.nsv_walk`.
     """
     g, stage, _, approximation = approach(t, limits, x)
     if stage != BY_WALK:
@@ -48,7 +47,7 @@ def walk(t: Tables, limits: Limits, x: NDArray[Any], values: Values) -> tuple[fl
 def decide_start(
     e: Start, limits: Limits, x: NDArray[Any], values: Between
 ) -> tuple[float, int, int, NDArray[np.float64]]:
-    """Evaluate the filter and the reduced vectors: the twin of `kmviz.loops.nsv_reduced`.
+    """Evaluate the filter and the reduced vectors: the twin of `kmviz.loops.nsv_stages`.
 
     Parameters
     ----------

@@ -19,8 +19,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from kmviz.loops.nsv import Tables
-from kmviz.loops.nsv_reduced import Limits, Start, decide_start
+from kmviz.loops.nsv_stages import Limits, Start, decide_start
+from kmviz.loops.nsv_walk import Tables
 from kmviz.machines import KernelMachine
 from kmviz.methods.nsv.layout import build_start, with_linear
 from kmviz.methods.nsv.thresholds import Envelope

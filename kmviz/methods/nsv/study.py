@@ -2,7 +2,7 @@
 
 The partial outputs g_0 .. g_m of a query do not depend on window, margin and filter; only where
 it stops does. A study walks the rows to their end once and stops them again under each choice,
-by the loop's own rule (`kmviz.loops.nsv.read`).
+by the loop's own rule (`kmviz.loops.nsv_walk.read`).
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from kmviz.loops.nsv_reduced import BY_FILTER, BY_WALK
+from kmviz.loops.nsv_stages import BY_FILTER, BY_WALK
 from kmviz.methods.nsv.engine import NSVEngine
 from kmviz.methods.nsv.walker import Answers, Walks
 from kmviz.methods.progress import report

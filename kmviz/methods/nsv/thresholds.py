@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.ndimage import maximum_filter1d, minimum_filter1d
 
-from kmviz.loops.nsv import Limits
+from kmviz.loops.nsv_stages import Limits
 from kmviz.methods.nsv.linear_filter import filter_thresholds
 
 Floats = NDArray[np.float64]

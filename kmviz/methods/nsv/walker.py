@@ -9,8 +9,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from kmviz import kernels
-from kmviz.loops import nsv as loops
-from kmviz.loops.nsv_reduced import BY_WALK, Limits, Start
+from kmviz.loops import nsv_walk as loops
+from kmviz.loops.nsv_stages import BY_WALK, Limits, Start
 from kmviz.loops.threads import over_chunks
 from kmviz.machines import KernelMachine
 from kmviz.methods.nsv.layout import (
@@ -37,7 +37,7 @@ INTEGER = np.dtype(np.intp)
 
 
 class Answers(NamedTuple):
-    """What a walk makes of rows: output, kernel values computed, what decided (`loops.nsv`)."""
+    """What a walk makes of rows: output, kernel values computed, what decided (`nsv_walk`)."""
 
     output: Floats
     touched: Ints

@@ -7,6 +7,11 @@ machine puts on the other side. Figure 2 (the walk), 4.1 (thresholds), 4.2 (tug 
 (principal components), 5.1 (linear filter), 5.2 (generated rows) and 5.3 (any `KernelMachine`
 can be walked, a reduced set too).
 
+Files, as a fit uses them: `classifier` trains and assembles; `calibration` and `folds` find rows
+that the machine has not seen; `layout` lays a machine out; `walker` records outputs of every step;
+`thresholds` computes the envelope from them; `engine` chooses stages and answers (one call of
+`kmviz.loops.nsv_walk.respond`). `stages` fits reduced vectors, `classes` those that pairs share.
+
 Departures
 ----------
 - `calibration="cross_fit"`: training rows are their own nearest neighbours and flatter the

@@ -16,8 +16,7 @@ from sklearn.svm import SVC
 
 from kmviz import datasets
 from kmviz.methods.nsv import NSVClassifier
-from kmviz.ui import nsv
-from kmviz.views import openings, prepare
+from kmviz.views import nsv, openings, prepare
 from kmviz.views.controls import CONTROLS, GAMMAS
 
 COSTS = (1.0, 10.0, 100.0)
@@ -58,7 +57,7 @@ def query(name: str) -> int:
     gamma = said["gamma"] if said["gamma"] == "scale" else float(said["gamma"])
     svc = SVC(C=float(said["C"]), gamma=gamma)
     opened = {name: CONTROLS[name].default for name in ("w", "filter", "q")}
-    method = NSVClassifier(svc, n_components=opened["q"], random_state=0, **nsv.choice(opened))
+    method = NSVClassifier(svc, n_components=opened["q"], random_state=0, **nsv.read_by(opened))
     method.fit(data.X_train, data.y_train)
     reading = method.study(data.X_test).read()
     most = openings.SHARE * method.machine_.n_vectors

@@ -3,8 +3,8 @@
 import streamlit as st
 
 from kmviz import ui
-from kmviz.ui import follow, reduced, reduced_views, reduced_words, two
-from kmviz.ui.shell import words
+from kmviz.ui import follow, reduced, two
+from kmviz.ui.shell import url, words
 
 problem = ui.frame("Reduced set", own=reduced.OWN)
 words.intro(
@@ -18,23 +18,21 @@ words.intro(
     "Bayes threshold",
 )
 page = reduced.chosen(problem)
-clf = page.shown.study.classifier(n_vectors=st.session_state["vectors"])
-trace = clf.trace(problem.x)
-follow.line(problem, trace, trace.stop, page.base.n_vectors)
-n = reduced_views.slider(problem, page)
-two.section(reduced.side)
-ui.look_for(reduced_words.look_at_vectors(problem, page, n))
-ui.look_for(reduced_words.look_at_error(page) + reduced_words.tuning(page, n))
+at = reduced.view(problem, url.PRESENT)
+follow.line(at, page.base.n_vectors)
+n = reduced.slider(problem, page)
+two.section(reduced.view, reduced.picture_of)
+ui.look_for(reduced.look_at_vectors(problem, page, n))
+ui.look_for(reduced.look_at_error(page) + reduced.tuning(page, n))
 
-follow.section(page.shown, page.reading(n), clf, problem.data_rows(clf.machine_.vectors))
-ui.metrics(reduced_words.metrics(page, n))
-ui.look_for(reduced_words.look_at_boundary(page, n))
+follow.section(at, problem.data_rows(at.classifier.machine_.vectors))
+ui.look_for(reduced.look_at_boundary(page, n))
 st.dataframe(reduced.table(page, n), hide_index=True, column_config=reduced.columns())
 reduced.strip(problem, st.session_state["shift"])
 ui.take_home(
     problem, estimator=lambda: page.shown.estimator(n_vectors=n),
     picture=reduced.picture(problem, page, n),
-    trace=trace.to_frame,
+    trace=at.trace.to_frame,
     code=page.shown.code(n_vectors=n), name="reduced",
 )  # fmt: skip
 ui.finish()

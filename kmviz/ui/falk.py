@@ -18,7 +18,6 @@ from kmviz.charts.geometry import contour
 from kmviz.methods.falk import FaLKClassifier
 from kmviz.methods.falk.theory import LocalityGap, locality_gap
 from kmviz.traces import LocalModel, LocalReading, LocalTrace
-from kmviz.ui import two
 from kmviz.ui.maps import CELLS
 from kmviz.ui.plane import grid, plane
 from kmviz.ui.runtime.fitted import show
@@ -26,7 +25,7 @@ from kmviz.ui.runtime.jobs import Cache
 from kmviz.ui.shell import url
 from kmviz.ui.shell.controls import draw, row
 from kmviz.ui.why import counted
-from kmviz.views.fitted import Shown
+from kmviz.views.fitted import MethodView, Shown
 from kmviz.views.problem import Problem
 
 OWN = ("k", "kp", "select", "cover", "width", "a", "removed")
@@ -125,11 +124,16 @@ def parameters(
     }
 
 
-def side(problem: Problem, said: Mapping[str, Any]) -> two.Side:
+def view(problem: Problem, said: Mapping[str, Any]) -> MethodView:
     """Return what the page shows of the query under these choices."""
     found = page(problem, said)
-    chart = picture(problem, found)
-    return two.Side(found.shown, found.reading, found.classifier, found.trace, chart, found)
+    choice = {"select": found.select}
+    return MethodView(found.shown, choice, said, found.classifier, found.trace, found)
+
+
+def picture_of(at: MethodView) -> Chart | Images:
+    """Return the one picture of a view."""
+    return picture(at.now.problem, at.page)
 
 
 def page(problem: Problem, said: Mapping[str, Any] = url.PRESENT) -> Page:

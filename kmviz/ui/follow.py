@@ -21,7 +21,7 @@ from kmviz.ui import lesson, pictures
 from kmviz.ui.plane import plane
 from kmviz.ui.runtime.jobs import Cache
 from kmviz.ui.why import counted, pulls, why
-from kmviz.views.fitted import Shown
+from kmviz.views.fitted import MethodView, Shown
 from kmviz.views.problem import Problem
 
 #: Places on the slider for all steps after those that have one each.
@@ -30,6 +30,9 @@ _AT = "kmviz.followed"
 _MARKS = ("●", "◆")
 
 _views = Cache("follow views")
+
+#: The lower and the upper end around a query's partial sums, from its trace.
+Ends = Callable[[Any], tuple[NDArray[Any], NDArray[Any]]]
 
 
 @dataclass(frozen=True, eq=False)
@@ -43,25 +46,23 @@ class Walk:
     row : int
         The test row.
     record : Trace
-    steps : int
-        Kernel values that it took.
     """
 
     key: str
     row: int
     record: Trace
-    steps: int
 
 
-def line(problem: Problem, record: Trace, steps: int, of: int | None = None) -> None:
+def line(at: MethodView, of: int | None = None) -> None:
     """Draw the query's line: its true class, the answer, the cost, and why it stopped there.
 
     A lesson may quote the cost; while it asks, nothing is said of the reason.
 
     Parameters
     ----------
-    steps, of : kernel values that it took, and those of an exact answer; default: the machine's
+    of : kernel values of an exact answer; default: the machine's
     """
+    problem, record, steps = at.now.problem, at.trace, at.cost()
     truth, answer = int(problem.label > 0), int(record.output > 0)
     names = [f"{mark} {name}" for mark, name in zip(_MARKS, problem.names)]
     verdict = ":green[✓]" if truth == answer else ":red[✗]"
@@ -82,14 +83,6 @@ def _plain(text: str) -> str:
     return text.replace("[", r"\[").replace("]", r"\]")
 
 
-def cost(now: Shown, reading: Reading, clf: Any, row: int) -> int:
-    """Return the kernel values that a test row took."""
-    place = np.flatnonzero(now.rows == row)
-    if len(place):
-        return int(reading.steps[place[0]])
-    return int(clf.steps(now.problem.data.X_test[row][None])[0])
-
-
 def easy_and_hard(now: Shown, reading: Reading) -> tuple[int, int]:
     """Return the test rows that took fewest and most kernel values, the plainest on a tie."""
     size = np.abs(reading.exact)
@@ -99,26 +92,19 @@ def easy_and_hard(now: Shown, reading: Reading) -> tuple[int, int]:
 
 
 def section(
-    now: Shown,
-    reading: Reading,
-    clf: Any,
-    vectors: NDArray[Any],
-    band: Callable[[Any], tuple[NDArray[Any], NDArray[Any]]] | None = None,
-    name: str = "",
+    at: MethodView, vectors: NDArray[Any], ends: Ends | None = None, name: str = ""
 ) -> None:
     """Draw the query beside an easy and a hard one, step by step, with a slider that plays.
 
     Parameters
     ----------
-    clf : the classifier whose `trace` is followed
     vectors : what `index` of a trace counts: rows of features
-    band : gives the lower and the upper end around the sum, from a record
-    name : what the band means
+    ends : gives the lower and the upper end around the sum, from a trace
+    name : what lies between them
     """
     st.subheader("Follow a query, beside an easy and a hard one", anchor=False)
-    problem = now.problem
-    key = (now.key, clf.get_params(deep=False).__repr__(), problem.query)
-    steps, views, note = _views.get(key, lambda: _made(now, reading, clf, vectors, band, name))
+    key = (at.now.key, repr(at.classifier.get_params(deep=False)), at.now.problem.query)
+    steps, views, note = _views.get(key, lambda: _made(at, vectors, ends, name))
     here = min(st.session_state.get(_AT, steps[-1]), steps[-1])
     pictures.show(
         "follow", "Vectors asked k", steps, here, views, note=note,
@@ -131,11 +117,12 @@ def _keep(step: int) -> None:
     st.session_state[_AT] = step
 
 
-def _made(now: Shown, reading: Reading, clf: Any, vectors: Any, band: Any, name: str) -> Any:
-    easy, hard = easy_and_hard(now, reading)
+def _made(at: MethodView, vectors: NDArray[Any], band: Ends | None, name: str) -> Any:
+    now = at.now
+    easy, hard = easy_and_hard(now, at.reading)
     rows = {"query": now.problem.query, "easy": easy, "hard": hard}
     walks = [
-        Walk(key, row, clf.trace(now.problem.data.X_test[row]), cost(now, reading, clf, row))
+        Walk(key, row, at.classifier.trace(now.problem.data.X_test[row]))
         for key, row in rows.items()
         if key == "query" or row != now.problem.query
     ]

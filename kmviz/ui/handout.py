@@ -8,8 +8,9 @@ without a network.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from html import escape
+from types import SimpleNamespace
 from typing import Any
 from urllib.parse import urlencode
 
@@ -17,32 +18,24 @@ import streamlit as st
 
 from kmviz.charts import plotly
 from kmviz.lessons import Lesson, Part
-from kmviz.ui import (
-    anytime,
-    falk,
-    falk_words,
-    lesson,
-    nsv,
-    present,
-    reduced,
-    reduced_words,
-    svtree,
-)
-from kmviz.ui.pages import compare, start
+from kmviz.ui import falk, falk_words, lesson, present, reduced
+from kmviz.ui.pages import anytime, compare, nsv, start, svtree
 from kmviz.ui.runtime.problem import load_chosen, trained
 from kmviz.ui.shell import menu, url
 from kmviz.views import compare as views
 from kmviz.views.controls import setting
 
-Metrics = list[tuple[str, str, str]]
-
-#: The pages of methods: their own choices and what they show of a query, and their figures.
-_METHODS: dict[str, tuple[Any, Callable[[Any, Mapping[str, Any]], Metrics]]] = {
-    "Nearest support vectors": (nsv, lambda one, said: nsv.metrics(one.now, one.reading, said)),
-    "Anytime bounds": (anytime, lambda one, said: anytime.metrics(one.now, one.reading)),
-    "Reduced set": (reduced, lambda one, said: reduced_words.metrics(one.page, said["vectors"])),
-    "Local models": (falk, lambda one, said: falk_words.metrics(one.now.problem, one.page)),
-    "Support vector tree": (svtree, lambda one, said: svtree.metrics(one.now, one.reading)),
+#: The pages of methods: what each makes of values, its picture, its figures.
+METHODS: dict[str, Any] = {one.PAGE.title: one.PAGE for one in (nsv, anytime, svtree)} | {
+    "Reduced set": SimpleNamespace(
+        own=reduced.OWN, view=reduced.view, picture=reduced.picture_of, figures=reduced.figures
+    ),
+    "Local models": SimpleNamespace(
+        own=falk.OWN,
+        view=falk.view,
+        picture=falk.picture_of,
+        figures=lambda at: named(falk_words.metrics(at.now.problem, at.page)),
+    ),
 }
 #: Pixels of a picture on paper.
 WIDTH, HEIGHT = 660, 340
@@ -82,22 +75,26 @@ def offer(place: Any) -> None:
 
 def view(part: Part) -> tuple[Any, dict[str, str]]:
     """Return the chart of a part's view, and the figures that its page shows."""
-    method, metrics = _METHODS.get(part.page, (compare, None))
-    said = url.values_of(part.view, menu.named(part.page).opening, method.OWN)
+    method = METHODS.get(part.page)
+    own = compare.OWN if method is None else method.own
+    said = url.values_of(part.view, menu.named(part.page).opening, own)
     problem = trained(load_chosen(said), said)
-    if metrics is not None:
-        one = method.side(problem, said)
-        figures = {label: value for label, value, _ in metrics(one, said)}
-        figures["This query"] = f"{one.cost:,}"
+    if method is not None:
+        at = method.view(problem, said)
+        figures = method.figures(at) | {"This query": f"{at.cost():,}"}
         if said["a"]:
-            kept = method.side(problem, said | setting(said["a"]))
-            figures["A: this query"] = f"{kept.cost:,}"
-        return one.picture, figures
+            kept = method.view(problem, said | setting(said["a"]))
+            figures["A: this query"] = f"{kept.cost():,}"
+        return method.picture(at), figures
     if part.page == "Compare":
         table = compare.measured(compare.measurements(problem), said["methods"], said["cost"])
         return views.picture(table, said["cost"], advised=False), views.figures(table)
-    figures = {label: value for label, value, _ in start.metrics(problem)}
-    return start.map_chart(problem), figures
+    return start.map_chart(problem), named(start.metrics(problem))
+
+
+def named(metrics: Iterable[tuple[str, str, str]]) -> dict[str, str]:
+    """Return figures in a row by their names."""
+    return {label: value for label, value, _ in metrics}
 
 
 def page(lesson: Lesson, root: str, shown: Sequence[tuple[Any, Mapping[str, str]]]) -> str:

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from kmviz.charts import maps
+from kmviz.charts import Chart, Images, maps
 from kmviz.ui.plane import grid, plane
 from kmviz.ui.runtime.fitted import frames
 from kmviz.ui.runtime.jobs import Cache
@@ -26,8 +26,8 @@ _steps = Cache("maps steps")
 
 def effort_view(
     now: Shown, name: str, values: Sequence[Any], here: Any = None, **choice: Any
-) -> Any:
-    """Return the chart of effort under every value of a choice; None where there is no picture.
+) -> list[Chart | Images]:
+    """Return the chart of effort under every value of a choice; none where there is no picture.
 
     Parameters
     ----------
@@ -50,11 +50,11 @@ def effort_view(
         if here is not None and here not in values:
             one = now.study.classifier(**{name: here}, **choice).steps(rows)
             steps = np.insert(steps, bisect(values, here), one.reshape(side, side), axis=0)
-        return maps.effort_map(plane(problem), problem.x, x, y, steps)
+        return [maps.effort_map(plane(problem), problem.x, x, y, steps)]
     if problem.image_shape:
         steps = frames(now, name, values, here, **choice).steps
-        return maps.effort_strip(test_images(problem), now.rows, steps)
-    return None
+        return [maps.effort_strip(test_images(problem), now.rows, steps)]
+    return []
 
 
 def test_images(problem: Problem) -> NDArray[Any]:

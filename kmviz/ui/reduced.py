@@ -19,7 +19,7 @@ from kmviz.evaluation.cost import cpu_seconds, one_thread
 from kmviz.machines import KernelMachine
 from kmviz.methods.transforms import shifts
 from kmviz.traces import ReducedReading
-from kmviz.ui import pictures, two
+from kmviz.ui import pictures
 from kmviz.ui.maps import CELLS
 from kmviz.ui.plane import axes_of, grid, plane
 from kmviz.ui.runtime.fitted import show, study_of
@@ -27,7 +27,7 @@ from kmviz.ui.runtime.jobs import Cache
 from kmviz.ui.shell import url
 from kmviz.ui.shell.controls import draw, row
 from kmviz.views.controls import CONTROLS
-from kmviz.views.fitted import Shown
+from kmviz.views.fitted import MethodView, Shown
 from kmviz.views.problem import Problem
 
 OWN = ("vectors", "method", "tune", "shift", "a")
@@ -41,7 +41,11 @@ SHORT = 0.002
 #: Vectors that are found before the page is drawn, where no more are asked for.
 FIRST_VECTORS = 10
 
+#: Sizes that stand on the slider where all of them would be too many images to send.
+SIZES = (*range(1, 17), 18, 20, 24, 28, 32, 40, 48)
+
 _pages, _curves = Cache("reduced pages"), Cache("reduced curves")
+_read = Cache("reduced sizes")
 
 
 @dataclass(frozen=True, eq=False)
@@ -95,15 +99,25 @@ def chosen(problem: Problem) -> Page:
     return found
 
 
-def side(problem: Problem, said: Mapping[str, Any]) -> two.Side:
+def view(problem: Problem, said: Mapping[str, Any]) -> MethodView:
     """Return what the page shows of the query under these choices."""
     names = possible(said["kernel"])
     method = said["method"] if said["method"] in names else names[0]
     found = page(problem, method, said["shift"], said["tune"], said["vectors"])
-    n = min(said["vectors"], found.n_vectors)
-    clf = found.shown.study.classifier(n_vectors=n)
-    chart = picture(problem, found, n)
-    return two.Side(found.shown, found.reading(n), clf, clf.trace(problem.x), chart, found)
+    choice = {"n_vectors": min(said["vectors"], found.n_vectors)}
+    clf = found.shown.study.classifier(**choice)
+    return MethodView(found.shown, choice, said, clf, clf.trace(problem.x), found)
+
+
+def picture_of(at: MethodView) -> Any:
+    """Return the one picture of a view."""
+    return picture(at.now.problem, at.page, at.choice["n_vectors"])
+
+
+def figures(at: MethodView) -> dict[str, str]:
+    """Return the figures under the slider where it stands."""
+    found = numbers(at.page, [at.choice["n_vectors"]])
+    return {name: text if isinstance(text, str) else text[0] for name, text in found.items()}
 
 
 def page(
@@ -274,3 +288,100 @@ def strip(problem: Problem, shift: int) -> None:
         captions = ("the support vector", "up", "down", "left", "right")
         images = np.array(copies).reshape(-1, *problem.image_shape)
         pictures.still(charts.virtual_strip(images, captions), on_click=None)
+
+
+def slider(problem: Problem, page: Page) -> int:
+    """Draw the slider over sizes with all that follows it; return the size chosen."""
+    here, sizes = st.session_state["vectors"], list(range(1, page.n_vectors + 1))
+    if problem.image_shape:
+        sizes = sorted({*(n for n in SIZES if n in sizes), here, page.n_vectors})
+    key = (page.shown.key, tuple(sizes))
+    text = "Reduced set: every size"
+    read = _read.get(key, lambda: read_sizes(problem, page, sizes), text)
+    error = float(page.before["error %"].iloc[-1])
+    views = [
+        *charts_of(problem, page, read, sizes),
+        charts.error(page.curves, error, sizes, len(page.shown.rows)),
+        charts.rho(page.curves, sizes),
+    ]
+    return pictures.show(
+        "vectors", "Vectors n", sizes, here, views,
+        numbers=numbers(page, sizes),
+        columns=2,
+        front="boundary" if problem.is_plane else "",
+        help="Reads the path again; nothing is searched anew.",
+        on_click=pictures.pick,
+    )  # fmt: skip
+
+
+def numbers(page: Page, sizes: Any) -> dict[str, Any]:
+    """Return the figures in a line, by size."""
+    m, at, asked = page.base.n_vectors, page.curves.loc[list(sizes)], len(page.shown.rows)
+    return {
+        "Vectors": [f"{n}" for n in sizes],
+        "Vectors m": f"{m:,}",
+        "Fewer by": [f"{m / n:,.0f}x" for n in sizes],
+        "ρ": [f"{rho:.3f}" for rho in at["rho"]],
+        "Test error": [f"{error:.2f}%" for error in at["error"]],
+        "With Bayes threshold": [f"{error:.2f}%" for error in at["bayes_error"]],
+        "Changed answers": [f"{count:,} of {asked:,}" for count in at["changed"]],
+    }
+
+
+def look_at_vectors(problem: Problem, page: Page, n: int) -> str:
+    """Say what to notice about the vectors."""
+    many = f"{page.base.n_vectors:,}"
+    if problem.image_shape:
+        return (
+            "These are no digits of the data: they are made up, and may have negative ink. Strokes "
+            f"that speak for one class stand against those of the other; {n} such pictures replace "
+            f"{many} support vectors."
+        )
+    return (
+        f"The {n} reduced vectors (large marks) need not lie near the boundary, nor be training "
+        f"rows: together they weigh as the {many} support vectors (small marks) do. Where "
+        "two of opposite sign share nearly one spot, they stand for a slope there."
+    )
+
+
+def look_at_error(page: Page) -> str:
+    """Say where the error settles."""
+    curves, machine = page.curves, page.before["error %"].iloc[-1]
+    good = np.flatnonzero(curves["error"] <= machine + 0.25)
+    if len(good) == 0:
+        return (
+            "ρ falls with every vector, but the error has not yet reached the machine's own: "
+            "this boundary takes more vectors."
+        )
+    n = int(curves.index[good[0]])
+    is_better = curves["error"][n] <= machine
+    how = "to err no more often" if is_better else "to come within a quarter of a point"
+    who, they = ("vectors are", "they err") if n > 1 else ("vector is", "it errs")
+    return (
+        f"{n} {who} enough {how}: {they} on {curves['error'][n]:.1f}% of the test rows, the "
+        f"machine on {machine:.1f}%, while a share of ρ = {curves['rho'][n]:.2f} of it is still "
+        "missing: a right sign needs much less than the right value."
+    )
+
+
+def tuning(page: Page, n: int) -> str:
+    """Say at which sizes the fine-tuning was kept; nothing where none was asked for."""
+    study = page.shown.study
+    if study.fitted.tune is None:
+        return ""
+    kept = [size for size in page.curves.index if study.classifier(n_vectors=int(size)).tuned_]
+    return (
+        f" Fine-tuning was kept at {len(kept)} of {len(page.curves)} sizes, where fewer of the "
+        f"training rows that did not tune change sides; with {n} it was "
+        f"{'kept' if n in kept else 'not'}. A tuned set lies further away (ρ) and answers more "
+        "queries alike: distance is not what it minimises."
+    )
+
+
+def look_at_boundary(page: Page, n: int) -> str:
+    """Say how many answers change."""
+    reading = page.reading(n)
+    return (
+        f"{reading.disagreements} of {len(reading.agrees):,} test queries change their class with "
+        f"{n} {'vectors' if n > 1 else 'vector'}."
+    )

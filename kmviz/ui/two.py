@@ -8,55 +8,24 @@ read from their studies and drawn by the figures of the page.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Any
 
 import streamlit as st
 
 from kmviz.charts import Chart
 from kmviz.charts.chart import on_one_scale
-from kmviz.traces import Reading, Trace
-from kmviz.ui import follow, lesson, pictures
+from kmviz.ui import lesson, pictures
 from kmviz.ui.runtime.problem import load_chosen, trained
 from kmviz.ui.shell import url
 from kmviz.views import openings
 from kmviz.views.controls import CONTROLS, SHARED, setting, setting_text
-from kmviz.views.fitted import Shown
+from kmviz.views.fitted import MethodView
 from kmviz.views.prepare import literal
 from kmviz.views.problem import Problem
 
 #: Choices of a page that no setting holds: the other setting, and what is looked at.
 _BESIDE = ("a", "node", "removed")
-
-
-@dataclass(frozen=True, eq=False)
-class Side:
-    """A method under one setting, and what it makes of the query.
-
-    Attributes
-    ----------
-    now : Shown
-    reading : Reading
-        All queries.
-    classifier : object
-    record : Trace
-        The query.
-    picture : figure
-    page : object
-        What the page makes its figures of, where that is more than the reading.
-    """
-
-    now: Shown
-    reading: Reading
-    classifier: Any
-    record: Trace
-    picture: Any
-    page: Any = None
-
-    @property
-    def cost(self) -> int:
-        """The kernel values that the query took."""
-        return follow.cost(self.now, self.reading, self.classifier, self.now.problem.query)
 
 
 def buttons() -> None:
@@ -81,12 +50,14 @@ def compared() -> tuple[str, ...]:
     return (*own, *openings.MACHINE)
 
 
-def section(side: Callable[[Problem, Mapping[str, Any]], Side]) -> None:
+def section(
+    view: Callable[[Problem, Mapping[str, Any]], MethodView], picture: Callable[[MethodView], Any]
+) -> None:
     """Draw A and B, where A was kept.
 
     Parameters
     ----------
-    side : what the page shows under given choices
+    view, picture : what the page makes of given choices, and the picture that stands for it
     """
     text = st.session_state["a"]
     if not text:
@@ -101,14 +72,14 @@ def section(side: Callable[[Problem, Mapping[str, Any]], Side]) -> None:
     data, both = load_chosen(), {}
     for name, chosen in (("A", said), ("B", present)):
         try:
-            both[name] = side(trained(data, chosen), chosen)
+            both[name] = view(trained(data, chosen), chosen)
         except ValueError as error:
             st.warning(f"{name} cannot be shown here: {literal(str(error))}")
             return
     for name, one in both.items():
-        lesson.note(f"{name}: this query", f"{one.cost:,}")
+        lesson.note(f"{name}: this query", f"{one.cost():,}")
     st.markdown(f"From A to B: {'; '.join(changes)}.\n\n{_table(both)}")
-    drawn = [one.picture for one in both.values()]
+    drawn = [picture(one) for one in both.values()]
     pictures.still(*_beside(drawn), columns=2)
 
 
@@ -131,7 +102,7 @@ def _changes(first: Mapping[str, Any], second: Mapping[str, Any]) -> list[str]:
     ]
 
 
-def _table(both: Mapping[str, Side]) -> str:
+def _table(both: Mapping[str, MethodView]) -> str:
     """Return what came of each setting, for the query and for all queries."""
     columns = [_figures(one) for one in both.values()]
     lines = [
@@ -145,13 +116,13 @@ def _table(both: Mapping[str, Side]) -> str:
     return "\n".join(lines)
 
 
-def _figures(side: Side) -> dict[str, str]:
-    now, reading, problem = side.now, side.reading, side.now.problem
+def _figures(at: MethodView) -> dict[str, str]:
+    now, reading, problem = at.now, at.reading, at.now.problem
     found = now.figures(reading)
     return {
-        f"Query {problem.query}: kernel values": f"{side.cost:,}",
-        "answer": problem.names[int(side.record.output > 0)],
-        "output": f"{side.record.output:.3g}",
+        f"Query {problem.query}: kernel values": f"{at.cost():,}",
+        "answer": problem.names[int(at.trace.output > 0)],
+        "output": f"{at.trace.output:.3g}",
         "All queries: mean k": f"{found['steps_mean']:,.1f} of {problem.n_vectors:,}",
         "m/k": f"{found['speedup']:,.1f}x",
         "unlike the exact SVM": f"{found['differ']:,} of {len(now.rows):,}",

@@ -11,6 +11,7 @@ import time
 from collections.abc import Callable, Mapping
 from copy import copy
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -96,6 +97,46 @@ class Shown:
     def code(self, **choice: Any) -> str:
         """Return the lines of Python that rebuild it."""
         return code(self.problem, self.method, {**self.parameters, **choice}, self.over)
+
+
+@dataclass(frozen=True, eq=False)
+class MethodView:
+    """A fitted method, read under one choice.
+
+    Attributes
+    ----------
+    now : Shown
+    choice : mapping
+        What its study reads again, as parameters of the estimator.
+    values : mapping
+        The values that it was made from, by URL parameter.
+    classifier : object
+        The classifier under that choice.
+    trace : Trace
+        Its record of the selected query.
+    page : object
+        What a page keeps beside them.
+    """
+
+    now: Shown
+    choice: Mapping[str, Any]
+    values: Mapping[str, Any]
+    classifier: Any
+    trace: Any
+    page: Any = None
+
+    @cached_property
+    def reading(self) -> Any:
+        """What it answers to all queries."""
+        return self.now.study.read(**self.choice)
+
+    def cost(self, row: int | None = None) -> int:
+        """Return the kernel evaluations that a test row takes; default: the selected query."""
+        row = self.now.problem.query if row is None else row
+        place = np.flatnonzero(self.now.rows == row)
+        if len(place):
+            return int(self.reading.steps[place[0]])
+        return int(self.classifier.steps(self.now.problem.data.X_test[row][None])[0])
 
 
 def kept_rows(problem: Problem, most: int) -> int:

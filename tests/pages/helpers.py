@@ -90,6 +90,16 @@ def live_at(app: AppTest, param: str) -> str:
     return texts["words"][int(wire.at(texts["codes"], 0)[position])]
 
 
+def number(app: AppTest, param: str, name: str) -> str:
+    """Return a figure under the live slider of a URL parameter, where it stands."""
+    parts = {c.proto.id.rsplit("live_", 1)[-1]: c.proto for c in app.get("bidi_component")}
+    stand = parts[f"{param}_stand"]
+    position = json.loads(stand.mixed.json or stand.json)["position"]
+    bar = wire.unpack(parts[f"{param}_bar"].bytes[16:])
+    texts = next(texts for label, texts, _ in bar["numbers"] if label == name)
+    return wire.at(texts, position)[0]
+
+
 def live_arrays(app: AppTest, param: str, view: str) -> dict[str, Any]:
     """Return what a live view was sent: its layers with the arrays of all positions."""
     parts = {c.proto.id.rsplit("live_", 1)[-1]: c.proto for c in app.get("bidi_component")}

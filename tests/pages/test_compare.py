@@ -11,8 +11,8 @@ from streamlit.testing.v1 import AppTest
 import kmviz
 from kmviz.charts import wire
 from kmviz.evaluation import compare as evaluation
-from kmviz.ui import anytime, falk, nsv, reduced, svtree
-from kmviz.ui.pages import compare
+from kmviz.ui import falk, reduced
+from kmviz.ui.pages import anytime, compare, nsv, svtree
 from kmviz.ui.runtime.problem import load_chosen, trained
 from kmviz.ui.shell import url
 from kmviz.ui.shell.menu import COMPARE
@@ -21,7 +21,7 @@ from kmviz.views.controls import CONTROLS, USUAL
 from tests.pages.helpers import array, figure, live_arrays, live_at, open_page, run
 
 PAGE = "pages/6_Compare.py"
-OWN = {1: nsv.OWN, 2: anytime.OWN, 3: reduced.OWN, 4: falk.OWN, 5: svtree.OWN}
+OWN = {1: nsv.PAGE.own, 2: anytime.PAGE.own, 3: reduced.OWN, 4: falk.OWN, 5: svtree.PAGE.own}
 FEW = "nsv_approximate,anytime,svtree,linear_svc"
 
 

@@ -71,7 +71,7 @@ def test_the_axis_of_vectors_used_counts(app):
 )
 def test_what_is_said_of_all_walks_is_said_once(stops, words):
     walks = [
-        follow.Walk(key, 0, SimpleNamespace(stop=stop), stop)
+        follow.Walk(key, 0, SimpleNamespace(stop=stop))
         for key, stop in zip(("query", "easy", "hard"), stops)
     ]
     assert words in follow._note(walks, max(stops))

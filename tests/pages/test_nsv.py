@@ -11,11 +11,11 @@ from kmviz.methods.nsv.calibration import Calibrator
 from kmviz.methods.nsv.engine import NSVEngine
 from kmviz.methods.nsv.thresholds import Envelope
 from kmviz.methods.study import Study
-from kmviz.ui import maps, nsv
-from kmviz.ui.nsv_views import WINDOWS
+from kmviz.ui import maps
 from kmviz.ui.shell import parts
-from kmviz.views import problem as problems
-from tests.pages.helpers import figure, live_arrays, live_at, metric, open_page, run
+from kmviz.views import nsv, problem as problems
+from kmviz.views.nsv import WINDOWS
+from tests.pages.helpers import figure, live_arrays, live_at, number, open_page, run
 
 PAGE = "pages/1_Nearest_Support_Vectors.py"
 
@@ -35,10 +35,21 @@ def test_every_chart_is_there(page):
     points = live_arrays(page, "w", "effort")["layers"][1]
     ten = list(WINDOWS).index(10)
     assert len(wire.at(points["x"], ten)) == 2000
-    assert np.sum(wire.at(points["group"], ten) == 0) == int(metric(page, "Disagreements"))
+    differ = np.sum(wire.at(points["group"], ten) == 0)
+    assert number(page, "w", "Disagreements") == f"{differ:,} of 2,000"
     assert live_arrays(page, "w", "trajectory")["layers"]
     assert live_arrays(page, "neighbors", "neighbors")["layers"]
     assert figure(page, "tradeoff")["data"]
+
+
+def test_the_first_figures_are_the_gain_and_what_it_costs(page):
+    parts = {c.proto.id.rsplit("live_", 1)[-1]: c.proto for c in page.get("bidi_component")}
+    names = [name for name, *_ in wire.unpack(parts["w_bar"].bytes[16:])["numbers"]]
+    assert names[:2] == ["Fewer kernel evaluations", "Disagreements"]
+    m, mean = (float(number(page, "w", name)) for name in ("Vectors m", "Mean k"))
+    fewer = number(page, "w", "Fewer kernel evaluations")
+    assert fewer.endswith("x")
+    assert float(fewer[:-1]) == pytest.approx(m / mean, rel=0.02)
 
 
 @pytest.fixture
@@ -60,13 +71,13 @@ def refusing(monkeypatch):
 
 
 def test_moving_the_window_or_the_filter_fits_nothing(page, refusing):
-    before = float(metric(page, "Mean k"))
+    before = float(number(page, "w", "Mean k"))
     page.session_state["w"] = 150
     run(page)
-    assert float(metric(page, "Mean k")) >= before
+    assert float(number(page, "w", "Mean k")) >= before
     page.toggle(key="filter").set_value(False)
     run(page)
-    assert metric(page, "By the filter") == "0%"
+    assert number(page, "w", "By the filter") == "0%"
     assert page.query_params["w"] in ("150", ["150"])
 
 
@@ -107,9 +118,9 @@ def test_the_page_shows_what_its_code_and_its_file_do(link, monkeypatch):
     clf, queries = names["clf"], names["X_test"]
     steps, output = clf.steps(queries), clf.decision_function(queries)
     exact = clf.exact_function(queries)
-    assert metric(page, "Mean k") == f"{steps.mean():,.1f}"
-    assert metric(page, "Median k") == f"{np.median(steps):,.0f}"
-    assert int(metric(page, "Disagreements")) == np.sum((output > 0) != (exact > 0))
+    assert number(page, "w", "Mean k") == f"{steps.mean():,.1f}"
+    assert number(page, "w", "Median k") == f"{np.median(steps):,.0f}"
+    assert int(number(page, "w", "Disagreements").split()[0]) == np.sum((output > 0) != (exact > 0))
     stored = kmviz.load(made["Estimator (.skops)"])
     np.testing.assert_array_equal(stored.steps(queries), steps)
     # On embedded rows libsvm computes the normalised kernel itself, and stops a hair elsewhere.
@@ -125,7 +136,7 @@ def test_queries_stand_outside_the_thresholds_they_stopped_at(page):
     band, points, _ = live_arrays(page, "w", "effort")["layers"]
     k, low, high = (wire.at(band[name], at(page)) for name in ("x", "low", "high"))
     steps, g = (wire.at(points[name], at(page)) for name in "xy")
-    last = int(metric(page, "Vectors m").replace(",", "")) + 1
+    last = int(number(page, "w", "Vectors m").replace(",", "")) + 1
     walked = (steps > 1) & (steps < last)
     assert walked.any()
     place = np.searchsorted(k, steps[walked])
@@ -136,7 +147,7 @@ def test_queries_stand_outside_the_thresholds_they_stopped_at(page):
 
 def test_a_start_from_the_approximation():
     page = open_page(PAGE, data="banana", start="approximate", filter="false", q=3)
-    assert float(metric(page, "Mean k")) == 1.0
+    assert float(number(page, "w", "Mean k")) == 1.0
     assert "approximation" in wire.at(live_arrays(page, "w", "trajectory")["title"], 0)[0]
 
 
@@ -190,7 +201,7 @@ def test_the_live_slider_draws_what_the_study_reads():
     for window in windows:
         again = open_page(PAGE, data="banana", C=0.3, gamma=2, filter="false", w=window)
         mean = float(np.mean(wire.at(points["x"], window)))
-        assert f"{mean:,.1f}" == metric(again, "Mean k")
+        assert f"{mean:,.1f}" == number(again, "w", "Mean k")
 
 
 def test_a_promise_is_said_and_proved_for_the_choice_at_hand():

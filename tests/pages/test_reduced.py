@@ -12,9 +12,9 @@ from sklearn.svm import SVC
 import kmviz
 from kmviz import ReducedSetClassifier, VirtualSVClassifier, datasets
 from kmviz.charts import wire
-from kmviz.ui import reduced, reduced_words
+from kmviz.ui import reduced
 from kmviz.ui.shell import parts
-from tests.pages.helpers import live_arrays, live_at, live_layers, metric, open_page, run
+from tests.pages.helpers import live_arrays, live_at, live_layers, number, open_page, run
 
 PAGE = "pages/3_Reduced_Set.py"
 
@@ -28,7 +28,7 @@ def few_vectors(monkeypatch):
 
 def test_opens_with_its_charts():
     app = open_page(PAGE, data="banana")
-    assert metric(app, "Vectors") == "10"
+    assert number(app, "vectors", "Vectors") == "10"
     for key in ("reduced_vectors", "boundary", "reduced_error", "reduced_rho"):
         assert live_arrays(app, "vectors", key)["layers"]
     assert len(live_layers(app, "vectors", "reduced_rho")[0]["y"]) == 16
@@ -37,13 +37,13 @@ def test_opens_with_its_charts():
 
 def test_the_slider_reads_and_does_not_search(monkeypatch):
     app = open_page(PAGE, data="banana", vectors=4)
-    before = metric(app, "ρ")
+    before = number(app, "vectors", "ρ")
     monkeypatch.setattr(ReducedSetClassifier, "fit", None)
     monkeypatch.setattr(VirtualSVClassifier, "fit", None)
     app.session_state["vectors"] = 16
     run(app)
-    assert metric(app, "Vectors") == "16"
-    assert float(metric(app, "ρ")) < float(before)
+    assert number(app, "vectors", "Vectors") == "16"
+    assert float(number(app, "vectors", "ρ")) < float(before)
     rule = next(
         one for one in live_layers(app, "vectors", "reduced_error") if one["kind"] == "rule"
     )
@@ -85,7 +85,7 @@ def test_the_error_of_each_size_is_drawn_and_said(monkeypatch):
         app.session_state["vectors"] = n
         run(app)
         assert live_at(app, "vectors") == str(n)
-        assert metric(app, "Test error") == f"{drawn:.2f}%"
+        assert number(app, "vectors", "Test error") == f"{drawn:.2f}%"
     shown = live_arrays(app, "vectors", "reduced_vectors")["shown"]
     assert [len(wire.at(shown, position)) for position in range(16)] == list(range(1, 17))
 
@@ -101,7 +101,7 @@ def test_the_slider_computes_no_projection_again(monkeypatch):
     monkeypatch.setattr(import_module("kmviz.ui.plane"), "principal_axes", None)
     app.session_state["vectors"] = 6
     run(app)
-    assert metric(app, "Vectors") == "6"
+    assert number(app, "vectors", "Vectors") == "6"
 
 
 def test_images_are_shifted_then_reduced():
@@ -122,17 +122,17 @@ def test_images_are_shifted_then_reduced():
 
 def test_other_kernels_and_other_dimensions():
     app = open_page(PAGE, data="heart", kernel="linear", method="fixed_point")
-    assert metric(app, "Vectors") == "1"  # a linear machine is one vector
-    assert metric(app, "ρ") == "0.000"
+    assert number(app, "vectors", "Vectors") == "1"  # a linear machine is one vector
+    assert number(app, "vectors", "ρ") == "0.000"
     assert app.session_state["method"] == "joint"
     small = {"data": "two_moons", "n": 150, "kernel": "poly_normalized"}
     app = open_page(PAGE, **small, method="selection", vectors=3)
-    assert metric(app, "Vectors") == "3"
+    assert number(app, "vectors", "Vectors") == "3"
 
 
 def test_a_malformed_address_opens_the_defaults():
     app = open_page(PAGE, data="banana", vectors="many", method="magic", shift="-1")
-    assert metric(app, "Vectors") == "10"
+    assert number(app, "vectors", "Vectors") == "10"
     assert app.session_state["method"] == "joint"
 
 
@@ -151,9 +151,9 @@ def test_take_home_code_makes_what_the_page_shows(params):
     exec(code, space)
     clf = space["clf"]
     assert clf.machine_.n_vectors == params["vectors"]
-    assert f"{clf.rho_:.3f}" == metric(app, "ρ")
+    assert f"{clf.rho_:.3f}" == number(app, "vectors", "ρ")
     error = np.mean(clf.predict(space["X_test"]) != space["y_test"])
-    assert f"{100 * error:.2f}%" == metric(app, "Test error")
+    assert f"{100 * error:.2f}%" == number(app, "vectors", "Test error")
 
 
 def test_a_shown_size_is_what_a_fit_of_that_size_gives():
@@ -180,11 +180,11 @@ def test_the_estimator_to_take_home_is_the_one_shown(kernel, shift, monkeypatch,
     monkeypatch.setattr(ReducedSetClassifier, "fit", None)  # nothing is searched again
     (tmp_path / "reduced.skops").write_bytes(made["Estimator (.skops)"]())
     clf = kmviz.load(tmp_path / "reduced.skops")
-    assert f"{clf.rho_:.3f}" == metric(app, "ρ")
+    assert f"{clf.rho_:.3f}" == number(app, "vectors", "ρ")
     data = datasets.load("digits").scaled()
     rows, digit = (a[np.isin(data.y_test, (3, 8))] for a in (data.X_test, data.y_test))
     error = np.mean(clf.predict(rows) != np.where(digit == 8, 1, -1))
-    assert f"{100 * error:.2f}%" == metric(app, "Test error")
+    assert f"{100 * error:.2f}%" == number(app, "vectors", "Test error")
     assert (clf.steps(rows) == 6).all()
     assert clf.trace(rows[3]).output == pytest.approx(clf.decision_function(rows[3:4])[0])
     assert clf.trace(rows[3]).exact == pytest.approx(_exact(app, 3), rel=1e-4)
@@ -216,4 +216,4 @@ def test_fine_tuning_is_the_estimators_and_says_where_it_was_kept():
 def test_how_few_vectors_are_enough_is_said_as_it_is(errors, words):
     curves = pd.DataFrame({"error": errors, "rho": [0.5, 0.2]}, index=[1, 2])
     page = SimpleNamespace(curves=curves, before=pd.DataFrame({"error %": [4.0]}))
-    assert words in reduced_words.look_at_error(page)
+    assert words in reduced.look_at_error(page)

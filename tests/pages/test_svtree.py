@@ -10,10 +10,10 @@ import pytest
 
 from kmviz.charts import wire
 from kmviz.methods.svtree import SVTreeClassifier
-from kmviz.ui import svtree
 from kmviz.ui.shell import parts
-from kmviz.ui.svtree_views import positions
-from tests.pages.helpers import live_arrays, live_at, live_layers, metric, open_page, run
+from kmviz.views import svtree
+from kmviz.views.svtree import positions
+from tests.pages.helpers import live_arrays, live_at, live_layers, number, open_page, run
 
 PAGE = "pages/5_Support_Vector_Tree.py"
 
@@ -43,7 +43,7 @@ def test_a_link_opens_the_view(shown):
     assert len(lit) <= 6
     steps = ", ".join(live_layers(shown, "height", "tree_map")[-1]["labels"]).split(", ")
     assert sorted(map(int, steps)) == list(range(1, len(lit) + 1))
-    assert float(metric(shown, "Mean kernel values")) <= 6
+    assert float(number(shown, "height", "Mean kernel values").split()[0]) <= 6
 
 
 def test_height_only_reads_again(page, monkeypatch):
@@ -77,7 +77,7 @@ def test_the_curve_ends_where_the_tree_does(shown):
     tree = live_arrays(shown, "height", "tree_path")
     assert "categorical 0" not in tree["layers"][2]["colors"], "which is a class"
     assert -float(np.min(tree["layers"][2]["y"]["data"])) == len(accuracy)
-    share = float(metric(shown, "Accuracy").rstrip("%")) / 100
+    share = float(number(shown, "height", "Accuracy").rstrip("%")) / 100
     assert share == pytest.approx(accuracy[5] / 100, abs=0.001)
 
 
@@ -111,7 +111,7 @@ def test_images_under_every_kernel(kernel):
 
 def test_the_normalised_kernel_takes_rows_as_its_machine_does():
     page = open_page(PAGE, data="two_moons", n=120, kernel="poly_normalized", height=8)
-    assert float(metric(page, "Same answer").rstrip("%")) > 85
+    assert float(number(page, "height", "Same answer").rstrip("%")) > 85
     (told,) = [i.value for i in page.info if "regions at height" in i.value]
     assert int(re.search(r"(\d+) regions at height", told)[1]) > 3
 
@@ -127,7 +127,7 @@ def test_the_normalised_kernel_takes_rows_as_its_machine_does():
 def test_words_on_heights_say_what_the_curve_shows(accuracy, said):
     heights = pd.RangeIndex(1, len(accuracy) + 1)
     curves = pd.DataFrame({"accuracy": accuracy, "reduced": accuracy}, index=heights)
-    text = svtree.look_at_heights(curves, linear=0.7, full=0.85)
+    text = svtree.hint_heights(curves, linear=0.7, full=0.85)
     assert "a reduced set of as many vectors does as well" in text
     for words in said:
         assert words in text
@@ -148,7 +148,7 @@ def test_a_sum_that_is_weighed_anew_is_said():
 
 def test_the_improved_tree_keeps_to_its_budget():
     app = open_page(PAGE, data="banana", refit="path", stem=0.5, mean=10, split="exact", height=64)
-    assert 8 < float(metric(app, "Mean kernel values")) < 12
+    assert 8 < float(number(app, "height", "Mean kernel values").split()[0]) < 12
     assert "max_mean=10.0" in next(block.value for block in app.code if "SVTree" in block.value)
 
 
@@ -165,7 +165,8 @@ def test_the_code_to_take_home_rebuilds_the_tree_shown(view):
     app = open_page(PAGE, data="two_moons", n=300, height=5, **view)
     names = {}
     exec(next(block.value for block in app.code if "SVTree" in block.value), names)
-    assert f"{names['clf'].steps(names['X_test']).mean():.1f}" == metric(app, "Mean kernel values")
+    mean = number(app, "height", "Mean kernel values").split()[0]
+    assert mean == f"{names['clf'].steps(names['X_test']).mean():.1f}"
     assert names["clf"].tree_.height <= 5
 
 

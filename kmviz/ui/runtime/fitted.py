@@ -13,11 +13,11 @@ from kmviz.traces import Frames
 from kmviz.ui.runtime.jobs import Cache
 from kmviz.ui.runtime.memory import estimate, refusal
 from kmviz.ui.runtime.problem import stop
-from kmviz.views.fitted import MOST_ROWS, Shown, fit
+from kmviz.views.fitted import MOST_ROWS, MethodView, Shown, fit
 from kmviz.views.problem import Problem
 
 _fitted, _frames = Cache("fitted"), Cache("frames", is_large=True)
-_studies = Cache("study", is_large=True)
+_studies, _traces = Cache("study", is_large=True), Cache("traces")
 #: Classifiers that others are refitted from: they hold what calibrates them.
 _sources = Cache("source", is_large=True)
 
@@ -61,6 +61,15 @@ def show(
     else:
         study = clf.study(X)
     return Shown(problem, known, dict(parameters), rows, study, key, seconds, over)
+
+
+def view_of(now: Shown, choice: Mapping[str, Any], values: Mapping[str, Any]) -> MethodView:
+    """Return a method under one choice of what its study reads again, and the query's trace."""
+    key = (*now.key, tuple(sorted(choice.items())), now.problem.query)
+    classifier = now.study.classifier(**choice)
+    text = f"{now.method.title}: one query"
+    trace = _traces.get(key, lambda: classifier.trace(now.problem.x), text)
+    return MethodView(now, choice, values, classifier, trace)
 
 
 def study_of(now: Shown, rows: np.ndarray, name: str) -> Study:

@@ -24,27 +24,18 @@ from functools import partial
 from importlib import import_module
 from pkgutil import walk_packages
 from threading import Thread
-from typing import Any
 
 from streamlit.web.cli import main
 
 from kmviz import loops, ui
 from kmviz.io import storage
 from kmviz.kernels import Linear
-from kmviz.ui import anytime, falk, nsv, reduced, svtree
+from kmviz.ui.handout import METHODS
 from kmviz.ui.plane import plane
 from kmviz.ui.runtime import jobs
 from kmviz.ui.runtime.problem import load_chosen, trained
 from kmviz.ui.shell import menu, url
 
-#: The pages of methods: what each makes of its choices.
-METHODS: dict[str, Any] = {
-    "Nearest support vectors": nsv,
-    "Anytime bounds": anytime,
-    "Reduced set": reduced,
-    "Local models": falk,
-    "Support vector tree": svtree,
-}
 logger = logging.getLogger(__name__)
 MNIST = {"data": "mnist", "pair": "3-8"}
 
@@ -96,11 +87,11 @@ def compute_openings() -> None:
 def compute_opening(page: menu.Page, view: Mapping[str, str]) -> None:
     """Compute one page's view, given as a URL would say it."""
     method = METHODS.get(page.title)
-    values = url.values_of(view, page.opening, method.OWN if method else ())
+    values = url.values_of(view, page.opening, method.own if method else ())
     problem = trained(load_chosen(values), values)
     plane(problem)
     if method is not None:
-        method.side(problem, values)
+        method.view(problem, values)
 
 
 if __name__ == "__main__":

@@ -26,7 +26,6 @@ ui.look_for(reduced.look_at_vectors(problem, page, n))
 ui.look_for(reduced.look_at_error(page) + reduced.tuning(page, n))
 
 follow.section(at, problem.data_rows(at.classifier.machine_.vectors))
-ui.look_for(reduced.look_at_boundary(page, n))
 st.dataframe(reduced.table(page, n), hide_index=True, column_config=reduced.columns())
 reduced.strip(problem, st.session_state["shift"])
 ui.take_home(

@@ -3,7 +3,7 @@
 import streamlit as st
 
 from kmviz import ui
-from kmviz.ui import falk, falk_views, falk_words, follow, two
+from kmviz.ui import falk, falk_views, follow, two
 from kmviz.ui.shell import url, words
 
 problem = ui.frame("Local models", own=falk.OWN)
@@ -18,12 +18,12 @@ at = falk.view(problem, url.PRESENT)
 follow.line(at)
 falk_views.slider(problem, page)
 two.section(falk.view, falk.picture_of)
-st.markdown(falk_words.sentence(problem, page))
-ui.metrics(falk_words.metrics(problem, page))
-st.caption(falk_words.locality(falk.gap_of(problem, page)))
+st.markdown(falk_views.sentence(problem, page))
+ui.metrics(falk_views.metrics(problem, page))
+st.caption(falk_views.locality(falk.gap_of(problem, page)))
 ui.draw("removed")
-ui.look_for(falk_words.look_at_map(problem, page))
-ui.look_for(falk_words.look_at_sweep(problem, page, falk.sweep(problem, page)))
+ui.look_for(falk_views.look_at_map(problem, page))
+ui.look_for(falk_views.look_at_sweep(problem, page, falk.sweep(problem, page)))
 follow.section(at, problem.data.X_train)
 ui.take_home(
     problem, estimator=lambda: page.shown.estimator(select=page.select), trace=page.trace.to_frame,

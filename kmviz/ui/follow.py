@@ -37,16 +37,7 @@ Ends = Callable[[Any], tuple[NDArray[Any], NDArray[Any]]]
 
 @dataclass(frozen=True, eq=False)
 class Walk:
-    """What is played of one query.
-
-    Attributes
-    ----------
-    key : str
-        Its place: "query", "easy" or "hard".
-    row : int
-        The test row.
-    record : Trace
-    """
+    """What is played of one query: its place ("query", "easy", "hard"), test row and trace."""
 
     key: str
     row: int

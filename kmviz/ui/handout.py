@@ -18,7 +18,7 @@ import streamlit as st
 
 from kmviz.charts import plotly
 from kmviz.lessons import Lesson, Part
-from kmviz.ui import falk, falk_words, lesson, present, reduced
+from kmviz.ui import falk, falk_views, lesson, present, reduced
 from kmviz.ui.pages import anytime, compare, nsv, start, svtree
 from kmviz.ui.runtime.problem import load_chosen, trained
 from kmviz.ui.shell import menu, url
@@ -34,7 +34,7 @@ METHODS: dict[str, Any] = {one.PAGE.title: one.PAGE for one in (nsv, anytime, sv
         own=falk.OWN,
         view=falk.view,
         picture=falk.picture_of,
-        figures=lambda at: named(falk_words.metrics(at.now.problem, at.page)),
+        figures=lambda at: named(falk_views.metrics(at.now.problem, at.page)),
     ),
 }
 #: Pixels of a picture on paper.

@@ -18,7 +18,6 @@ from kmviz.charts.geometry import contour
 from kmviz.evaluation.cost import cpu_seconds, one_thread
 from kmviz.machines import KernelMachine
 from kmviz.methods.transforms import shifts
-from kmviz.traces import ReducedReading
 from kmviz.ui import pictures
 from kmviz.ui.maps import CELLS
 from kmviz.ui.plane import axes_of, grid, plane
@@ -76,10 +75,6 @@ class Page:
     def n_vectors(self) -> int:
         """The largest size."""
         return len(self.curves)
-
-    def reading(self, n: int) -> ReducedReading:
-        """Return the reduced machine of n vectors and its answers."""
-        return self.shown.study.read(n_vectors=n)
 
 
 def possible(kernel: str) -> list[str]:
@@ -375,13 +370,4 @@ def tuning(page: Page, n: int) -> str:
         f"training rows that did not tune change sides; with {n} it was "
         f"{'kept' if n in kept else 'not'}. A tuned set lies further away (ρ) and answers more "
         "queries alike: distance is not what it minimises."
-    )
-
-
-def look_at_boundary(page: Page, n: int) -> str:
-    """Say how many answers change."""
-    reading = page.reading(n)
-    return (
-        f"{reading.disagreements} of {len(reading.agrees):,} test queries change their class with "
-        f"{n} {'vectors' if n > 1 else 'vector'}."
     )

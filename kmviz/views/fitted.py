@@ -130,13 +130,12 @@ class MethodView:
         """What it answers to all queries."""
         return self.now.study.read(**self.choice)
 
-    def cost(self, row: int | None = None) -> int:
-        """Return the kernel evaluations that a test row takes; default: the selected query."""
-        row = self.now.problem.query if row is None else row
-        place = np.flatnonzero(self.now.rows == row)
+    def cost(self) -> int:
+        """Return the kernel evaluations that the selected query takes."""
+        place = np.flatnonzero(self.now.rows == self.now.problem.query)
         if len(place):
             return int(self.reading.steps[place[0]])
-        return int(self.classifier.steps(self.now.problem.data.X_test[row][None])[0])
+        return int(self.classifier.steps(self.now.problem.x[None])[0])
 
 
 def kept_rows(problem: Problem, most: int) -> int:

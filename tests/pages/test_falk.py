@@ -11,7 +11,7 @@ from kmviz import FaLKClassifier, datasets
 from kmviz.charts import wire
 from kmviz.machines import KernelMachine
 from kmviz.methods.falk.theory import LocalityGap
-from kmviz.ui import falk, falk_words
+from kmviz.ui import falk, falk_views
 from tests.pages.helpers import live_arrays, live_at, live_layers, metric, open_page, run
 
 PAGE = "pages/4_Local_Models.py"
@@ -212,19 +212,19 @@ def test_sizes_that_another_session_trains_meanwhile_do_not_change_a_run(monkeyp
 
 
 def test_what_a_model_around_each_query_would_change_is_said():
-    same = falk_words.locality(LocalityGap(0.0, 0.0, 0.0, 0.0, 200))
+    same = falk_views.locality(LocalityGap(0.0, 0.0, 0.0, 0.0, 200))
     assert "asked 200 test rows): no answer differs" in same
-    other = falk_words.locality(LocalityGap(0.01, 0.005, 0.02, 0.03, 200))
+    other = falk_views.locality(LocalityGap(0.01, 0.005, 0.02, 0.03, 200))
     assert "3.0% of the answers differ, which changes the error by +1.0% ± 0.5%" in other
     assert "E[λ] of eq. 15 at least +2.0%" in other
 
 
 def test_the_sweep_is_said_in_points_and_no_share_is_rounded_to_all(shown):
-    assert falk_words.share(0.9995) == "99.95%"
+    assert falk_views.share(0.9995) == "99.95%"
     table = pd.DataFrame({"n_neighbors": [15], "accuracy": [0.9995], "steps": [1.04],
                           "seconds": [0.005]})  # fmt: skip
     problem = SimpleNamespace(test_error=0.06, n_vectors=1166, fit_seconds=0.365)
     page = SimpleNamespace(shown=SimpleNamespace(rows=np.arange(2000)))
-    said = falk_words.look_at_sweep(problem, page, table)
+    said = falk_views.look_at_sweep(problem, page, table)
     assert "k = 15 is best, 99.95%: 6.0 points above the global SVM" in said
     assert "1.0 kernel values" in said

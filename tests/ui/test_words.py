@@ -14,7 +14,10 @@ def test_every_symbol_of_the_pages_is_explained():
     known = words.glossary()
     for term in ("f(x)", "β", "g_k", "L_k, H_k", "R_k", "ρ", "k, k'", "kernel value", "m/k"):
         assert known[term].endswith(".")
-    assert all(words.meaning(figure) for figure in ("Mean k", "m/k", "Disagreements", "f(x)", "k'"))
+    assert all(
+        words.meaning(figure)
+        for figure in ("Mean k", "Fewer kernel evaluations", "Disagreements", "f(x)", "k'")
+    )
     assert words.meaning("Accuracy") == ""
 
 

@@ -29,7 +29,7 @@ _REPEATS, _SECONDS = 2, 0.1
 _MOST_VECTORS = 48  # as many as the reduced set's page draws
 
 LOOK_FOR = (
-    "Up and to the left is better. The dotted line joins the most accurate method at each cost. "
+    "Up and to the left is better. The dashed line joins the most accurate method at each cost. "
     "Larger points disagree with the exact SVM on more queries, which is no fault where they are "
     "right."
 )
@@ -44,7 +44,7 @@ CONDITIONS = (
 )
 ON_PLANE = (
     "Kernel evaluations for a query at each spot, from 1 to all {m:,} on one colour scale. Above "
-    "each map stands its mean over the plane; the mean over the test rows stands in the table."
+    "each map stands its mean over the plane; the mean over the test rows stands in All figures."
 )
 ON_IMAGES = (
     "The test images that take the fewest and the most kernel evaluations, of {m:,}, with their "

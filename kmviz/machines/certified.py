@@ -125,6 +125,12 @@ class Rounding:
     array([0])
     """
 
+    machines: list[Any]
+    allowed: float
+    _length: float | None
+    _share: Floats
+    _fixed: Floats
+
     def __init__(self, machines: list[Any], allowed: float = 0.0) -> None:
         self.machines, self.allowed = machines, allowed
         self.kernel = machines[0].kernel

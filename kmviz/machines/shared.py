@@ -81,6 +81,7 @@ class SharedMachines:
     """
 
     machines: list[KernelMachine]
+    allowed: float
 
     def __init__(self, machines: list[KernelMachine], allowed: float = 0.0) -> None:
         self.machines, self.allowed = list(machines), allowed

@@ -313,13 +313,13 @@ def numbers(page: Page, sizes: Any) -> dict[str, Any]:
     """Return the figures in a line, by size."""
     m, at, asked = page.base.n_vectors, page.curves.loc[list(sizes)], len(page.shown.rows)
     return {
+        "Fewer kernel evaluations": [f"{m / n:,.0f}x" for n in sizes],
+        "Disagreements": [f"{count:,} of {asked:,}" for count in at["changed"]],
         "Vectors": [f"{n}" for n in sizes],
         "Vectors m": f"{m:,}",
-        "Fewer by": [f"{m / n:,.0f}x" for n in sizes],
         "ρ": [f"{rho:.3f}" for rho in at["rho"]],
         "Test error": [f"{error:.2f}%" for error in at["error"]],
         "With Bayes threshold": [f"{error:.2f}%" for error in at["bayes_error"]],
-        "Changed answers": [f"{count:,} of {asked:,}" for count in at["changed"]],
     }
 
 

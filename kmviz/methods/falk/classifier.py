@@ -134,6 +134,9 @@ class FaLKClassifier(LocalClassifier):
     True
     """
 
+    centers_: NDArray[np.integer]
+    center_of_: NDArray[np.integer]
+
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
         "n_neighbors": [Interval(Integral, 1, None, closed="left"), StrOptions({"auto"})],
         "n_cover": [Interval(Integral, 1, None, closed="left"), None],

@@ -85,6 +85,9 @@ class LocalClassifier(PairsClassifier):
     axes_: NDArray[np.floating] | None
     gamma_: float
     n_neighbors_: int
+    n_cover_: int
+    C_: float
+    percentile_: float
 
     #: What rows are multiplied by before they are made float32.
     _unit: float = 1.0

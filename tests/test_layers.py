@@ -330,13 +330,10 @@ ROOMS = {
     "charts": (3_460, 20),
     "io": (1_650, 12),
     "lessons": (250, 1),
-    "loops": (
-        4_440,
-        33,
-    ),  # a linear machine and a first look at rows in one pass each: half the time
-    "machines": (2_260, 17),
-    "methods": (16_300, 89),
-    "traces": (700, 8),
+    "loops": (4_400, 30),
+    "machines": (2_270, 15),
+    "methods": (16_020, 87),
+    "traces": (620, 8),
     "ui views": (7_500, 49),  # what Start, Compare and Papers draw moved in from their scripts
 }
 

@@ -253,13 +253,15 @@ class SharedMachines:
         self, left: NDArray[np.float32], values: NDArray[np.float32], *block: NDArray[np.float32]
     ) -> NDArray[np.float32]:
         """left @ right, in blocks of columns (3)."""
-        d, n = len(self._columns), len(self._right)
+        d = len(self._columns)
         width = width_of(d)
-        first = n if width == d else width
-        np.matmul(left[:, :first], self._right[:first], out=values)
-        for start in range(first, n, width):
-            part = slice(start, start + width) if start < d else slice(d, n)
+        if width == d:  # what stands beside the columns goes into the one block
+            return np.matmul(left, self._right, out=values)
+        np.matmul(left[:, :width], self._right[:width], out=values)
+        for start in range(width, d, width):
+            part = slice(start, min(start + width, d))
             values += np.matmul(left[:, part], self._right[part], out=block[0])
+        values += np.matmul(left[:, d:], self._right[d:], out=block[0])
         return values
 
     def _in_blocks(self, dots: Any, reach: Floats, share: Shares) -> tuple[Floats, Floats, Ints]:

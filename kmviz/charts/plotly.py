@@ -42,6 +42,9 @@ def figure(
     drawn = go.Figure()
     for layer in now.layers:
         _draw(layer, drawn, palette)
+    if any(isinstance(layer, Points) and layer.id is not None for layer in now.layers):
+        # lines take no click from the points that they join
+        drawn.update_traces(hoverinfo="skip", selector={"mode": "lines"})
     names = [trace.name for trace in drawn.data if trace.name and trace.showlegend is not False]
     legend = {"orientation": "h", "y": 1.0, "yanchor": "bottom", "itemsizing": "constant"}
     drawn.update_layout(legend=legend, showlegend=bool(names), clickmode="event+select")
@@ -129,7 +132,8 @@ def _(layer: Points, drawn: go.Figure, palette: dict[str, Any]) -> None:
         look = {"color": palette[color], "opacity": layer.opacity}
         look["symbol"] = "circle-open" if symbol == "ring" else symbol
         trace = kind(x=x[rows], y=y[rows], name=name, mode="markers", showlegend=bool(name))
-        trace.update(marker=look, unselected={"marker": {"opacity": layer.opacity}})
+        same = {"marker": {"opacity": layer.opacity}, "textfont": {"color": palette[theme.INK]}}
+        trace.update(marker=look, unselected=same)  # a click fades no other point
         trace.update(_pointed_at(layer, rows), marker_size=_part(layer.size, rows))
         if layer.labels is not None:
             sides = "top center" if layer.sides is None else _part(layer.sides, rows)

@@ -16,7 +16,7 @@ def test_a_cold_deep_link_a_moved_step_and_a_clicked_query(visit):
     for _ in range(3):
         live.locator("input[type=range]").press("ArrowRight")
     expect(live).to_have_attribute("data-value", "7")
-    expect(live.locator(".note")).to_contain_text("After 7 kernel values")
+    expect(live.locator(".note")).to_contain_text("After 7 kernel evaluations")
     assert parameter(page, "step", "7")
     click_spot(page, "steps", layer=0, point=3)
     chosen = parameter(page, "query")

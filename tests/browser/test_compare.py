@@ -36,7 +36,7 @@ def test_a_clicked_point_opens_its_method_with_that_setting(visit):
 
 def test_what_is_taken_home_can_be_loaded_back(visit, tmp_path):
     page = visit(FEW)
-    page.get_by_text("All figures").click()
+    page.get_by_text("All figures", exact=True).click()
     table = list(csv.DictReader(_download(page, "Table (CSV)").read_text().splitlines()))
     assert [row["method"] for row in table] == ["exact", "nsv_w50", "svtree", "linear_svc"]
     page.get_by_text("Take it home").click()

@@ -17,7 +17,7 @@ def test_a_cold_deep_link_and_a_moved_slider(visit):
     assert parameter(page, "vectors", "7")
     assert parameter(page, "method", "selection")
     settle(page)
-    assert page.get_by_test_id("stMetricValue").first.inner_text() == "7"
+    expect(live.locator(".numbers")).to_contain_text("Vectors7")
     assert not clipped(page)
 
 

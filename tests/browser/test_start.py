@@ -122,7 +122,7 @@ def test_a_page_is_reset_to_the_settings_of_its_data_set(visit):
 def test_every_element_of_streamlits_that_the_style_names_is_there(visit):
     names = re.findall(r'data-testid="(\w+)"', STYLE.read_text("utf-8"))
     assert len(names) <= 12
-    page = visit("/Nearest_Support_Vectors?data=two_moons&n=120")
+    page = visit("/?data=two_moons&n=120")
     for name in names:
         assert page.get_by_test_id(name).count() > 0, name
 

@@ -51,7 +51,7 @@ def bounds(trace: AnytimeTrace, steps: Sequence[int], query: int | None = None) 
 
 
 def is_certain(trace: AnytimeTrace, step: int) -> bool:
-    """Whether the interval after `step` kernel evaluations excludes 0."""
+    """Return True if the interval after `step` kernel evaluations excludes 0."""
     return bool(trace.lower[step] > 0 or trace.upper[step] < 0)
 
 

@@ -94,7 +94,7 @@ def chosen(problem: Problem) -> Page:
 
 
 def is_linked(said: Mapping[str, Any] = url.PRESENT) -> bool:
-    """Whether k' is half of k, and stays so when k moves."""
+    """Return True if k' is half of k, and stays so when k moves."""
     return said["kp"] in (None, max(1, said["k"] // 2))
 
 

@@ -47,7 +47,7 @@ def note(label: str, value: Any) -> None:
 
 
 def is_asking() -> bool:
-    """Whether a question stands open: then the page is not to say the answer beside it."""
+    """Return True if a question stands open: then the page is not to say the answer beside it."""
     now: _Open | None = st.session_state.get(_OPEN)
     return now is not None and now.key not in st.session_state.get(_REVEALED, {})
 
@@ -67,7 +67,7 @@ def tell() -> None:
 
 
 def _is_here(now: _Open) -> bool:
-    """Whether the page shows the part's own view."""
+    """Return True if the page shows the part's own view."""
     part = now.part
     return now.title == part.page and url.is_at(part.view, menu.named(part.page).opening)
 

@@ -174,7 +174,7 @@ def look_for(table: pd.DataFrame, cost: str) -> str:
 
 
 def _beats(drawn: pd.DataFrame, exact: float) -> pd.Series:
-    """Whether a method is right more often than the machine, by more than chance would do.
+    """Return True if a method is right more often than the machine, by more than chance would do.
 
     Only where the two answers differ is one right and the other wrong; were it by chance, as often
     the one as the other, two standard deviations of the gain would be twice the root of their

@@ -69,7 +69,7 @@ class Control:
 
     @property
     def is_number(self) -> bool:
-        """Whether its value is a number, or a word in a number's place."""
+        """Return True if its value is a number, or a word in a number's place."""
         return self.low is not None
 
     def parse(self, text: str) -> Any:
@@ -92,7 +92,7 @@ class Control:
         return int(number) if self.is_whole and number.is_integer() else number
 
     def allows(self, value: Any) -> bool:
-        """Whether a value is allowed."""
+        """Return True if a value is allowed."""
         if isinstance(self.default, bool):
             return isinstance(value, bool)
         if isinstance(self.default, list):

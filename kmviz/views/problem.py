@@ -100,12 +100,12 @@ class Problem:
 
     @property
     def is_long(self) -> bool:
-        """Whether training took so many steps that a page does not train many such machines."""
+        """Return True if training took too many steps for a page to train many such SVMs."""
         return len(self.data.X_train) * int(self.svc.n_iter_.max()) > LONG
 
     @property
     def is_unfinished(self) -> bool:
-        """Whether training was stopped before it had settled."""
+        """Return True if training was stopped before it had settled."""
         return int(self.svc.n_iter_.max()) >= self.svc.max_iter
 
     @property
@@ -116,7 +116,7 @@ class Problem:
 
     @property
     def is_plane(self) -> bool:
-        """Whether the data is two-dimensional and can be drawn as it is."""
+        """Return True if the data is two-dimensional and can be drawn as it is."""
         return self.data.X_train.shape[1] == 2
 
     @property

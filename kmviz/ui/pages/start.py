@@ -126,7 +126,7 @@ def payment(problem: Problem) -> None:
 
 
 def is_small(problem: Problem) -> bool:
-    """Whether a fast answer is soon there to be shown beside the full one: data on a map."""
+    """Return True if a fast answer is soon there to be shown beside the full one: data on a map."""
     is_drawn = problem.data.name == "sketch"  # where the SVM follows each stroke
     return problem.is_plane and not is_drawn and len(problem.data.X_train) <= MOST_ROWS
 

@@ -22,7 +22,7 @@ KEYS = "→ next part · space plays · R reveals · V next picture · Esc leave
 
 
 def is_on() -> bool:
-    """Whether the page is shown to a class."""
+    """Return True if the page is shown to a class."""
     return bool(st.session_state.get("present"))
 
 

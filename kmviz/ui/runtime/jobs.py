@@ -93,12 +93,12 @@ class Job:
 
     @property
     def has_failed(self) -> bool:
-        """Whether it ended with an error: then it is computed again."""
+        """Return True if it ended with an error: then it is computed again."""
         return self.future.done() and self.future.exception() is not None
 
     @property
     def is_abandoned(self) -> bool:
-        """Whether nobody has waited for it for a moment."""
+        """Return True if nobody has waited for it for a moment."""
         return not self._waiting and time.monotonic() > self._left_at + self.grace
 
     def queue(self, pool: ThreadPoolExecutor) -> None:

@@ -26,7 +26,7 @@ class Estimate:
 
     @property
     def is_too_large(self) -> bool:
-        """Whether it is refused."""
+        """Return True if it is refused."""
         return self.n_bytes > MOST_BYTES or self.seconds > MOST_SECONDS
 
     def __str__(self) -> str:

@@ -60,7 +60,7 @@ def begin(title: str, own: tuple[str, ...] = (), opening: Mapping[str, str] | No
 
 
 def went_back() -> bool:
-    """Whether the visitor came by the browser's Back or Forward."""
+    """Return True if the visitor came by the browser's Back or Forward."""
     context = get_script_run_ctx()
     return context is not None and context.is_history_navigation
 
@@ -137,7 +137,7 @@ def end() -> None:
 
 
 def _is_chosen() -> bool:
-    """Whether the visitor chose data, SVM or query: these then hold on every page."""
+    """Return True if the visitor chose data, SVM or query: these then hold on every page."""
     session = st.session_state
     return session[_CHOSEN] or any(session[n] != value for n, value in session[_OPENING].items())
 
@@ -215,7 +215,7 @@ def data_names() -> tuple[str, ...]:
 
 
 def lost_upload() -> bool:
-    """Whether the URL asks for a visitor's own data that this session does not have."""
+    """Return True if the URL asks for a visitor's own data that this session does not have."""
     return st.query_params.get("data") == "upload" and UPLOAD not in st.session_state
 
 
@@ -239,7 +239,7 @@ def show(view: Mapping[str, str], opening: Mapping[str, str]) -> None:
 
 
 def is_at(view: Mapping[str, str], opening: Mapping[str, str]) -> bool:
-    """Whether this page shows a view, given as URL parameters.
+    """Return True if this page shows a view, given as URL parameters.
 
     The lesson is no part of it, nor is a setting that was kept beside the present one.
 

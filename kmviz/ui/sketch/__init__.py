@@ -45,7 +45,7 @@ _board = st.components.v2.component(
 
 
 def is_on() -> bool:
-    """Whether the data of the page is drawn by hand."""
+    """Return True if the data of the page is drawn by hand."""
     return st.session_state["data"] == "sketch"
 
 
